@@ -57,6 +57,10 @@ class RuleCodes(NamedTuple):
     must_play: int
 
 
+def _is_int(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 @dataclasses.dataclass(frozen=True)
 class Rules:
     """One variant of the game. Field by field: RULES.md; the default values are the preset `official`.
@@ -225,7 +229,3 @@ def rules_as_dict(rules: Rules) -> dict[str, Any]:
 def rules_from_dict(options: Mapping[str, Any]) -> Rules:
     """The inverse of `rules_as_dict`; options left out come from `official`."""
     return make_rules("official", options)
-
-
-def _is_int(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
