@@ -38,6 +38,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from nardy_rl.rules.reference import (
     Board,
     Play,
@@ -48,6 +50,7 @@ from nardy_rl.rules.reference import (
     legal_plays,
     opposing_point,
 )
+from nardy_rl.rules.scoring import LEVELS, levels, settle
 from nardy_rl.rules.spec import BAR, CHECKERS, HEAD, OFF, POINTS, SLOTS, Rules, make_rules
 
 PASS = "pass"
@@ -123,9 +126,9 @@ def find_play(text: str, board: Any, dice: Iterable[int], rules: Rules) -> Play:
             joined move, could mean more than one play.
     """
     moves = parse_play(text)
-    start = as_board(board)
-    turn = Turn(start, dice, rules)
-    plays = legal_plays(start, turn.dice[:2] if len(turn.dice) == 2 else (turn.dice[0],) * 2, rules)
+    start, roll = as_board(board), tuple(dice)
+    turn = Turn(start, roll, rules)
+    plays = legal_plays(start, roll, rules)
     ways = list(_ways(turn, moves))
     meant = [play for play in plays if any(not left and play.board == way.board for way, left in ways)]
     if len(meant) == 1:
@@ -237,8 +240,8 @@ def _step_objection(turn: Turn, way: _Way, move: Step) -> str:
     pips = source - target
     fitting = [die for die in way.dice if die == pips or (target == OFF and die > pips)]
     if not fitting:
-        left = " and ".join(map(str, way.dice))
-        return f"{_format_step(move)} cannot be made of {left} by way of open points (R1.1)"
+        left = "-".join(map(str, way.dice))
+        return f"{_format_step(move)} cannot be made with {left} by way of open points (R1.1)"
     if source == HEAD and not any(turn.may_leave_head(position, die) for die in fitting):
         return "no more checkers may leave the head in this turn (R2.1)"
     if target == OFF and max(way.dice) > pips and any(position.mover[source + 1 : SLOTS]):
@@ -305,6 +308,7 @@ def _parse_side(text: str, who: str) -> tuple[int, ...]:
 _TOP, _BOTTOM = tuple(range(13, 25)), tuple(range(12, 0, -1))
 _DEPTH = 5  # rows of a half; a higher stack shows its count in the last row
 _SIDE_LINE = re.compile(rf"(?P<mark>[{MOVER_MARK}{OPPONENT_MARK}]) off (?P<off>\d+)(?:, bar (?P<bar>\d+))?\b.*")
+_CELL = re.compile(r"\.|[^\s|.\d]\d*")
 _GEOMETRY_LINE = re.compile(r"(?P<geometry>long|short) nardy\b.*")
 
 
@@ -390,7 +394,7 @@ def parse_board(drawing: str) -> Board:
 
 
 def _split_cells(line: str) -> list[str]:
-    cells = line.replace("|", " ").split()
+    cells = _CELL.findall(line)
     if len(cells) != POINTS // 2:
         raise ValueError(f"a row of the board has {POINTS // 2} points, not {len(cells)}: {line!r}")
     return cells
@@ -572,52 +576,65 @@ def replay(record: GameRecord) -> list[ReplayedTurn]:
     rules = record.rules
     board: Board = (rules.start, rules.start)
     replayed: list[ReplayedTurn] = []
+    outcome: Outcome | None = None
     for number, turn in enumerate(record.turns, start=1):
         where = f"turn {number}" if turn.line is None else f"line {turn.line}, turn {number}"
-        if is_over(board, number - 1, rules):
+        if outcome:
             raise ValueError(f"{where}: the game is already over")
         try:
             play = find_play(turn.play, board, turn.dice, rules)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from error
         replayed.append(ReplayedTurn(board, turn.dice, play))
-        board = play.board[::-1]
-    turns = len(replayed)
-    if record.winner is not None:
-        if not is_over(board, turns, rules):
-            raise ValueError(f"the record names a winner, but after turn {turns} the game is not over")
-        winner = winner_of(board, turns)
-        if record.winner != winner:
-            raise ValueError(f"the record says {record.winner}, but after turn {turns} it is {winner}")
+        outcome = judge(board, play.board, number, rules)
+        board = (play.board[1], play.board[0])
+    last = f"after turn {len(replayed)}"
+    if not outcome and record.winner is not None:
+        raise ValueError(f"the record names a winner, but {last} the game is not over")
+    if outcome:
+        for name, value in outcome._asdict().items():
+            recorded = getattr(record, name)
+            if recorded is not None and recorded != value:
+                raise ValueError(f"the record says {name}: {recorded}, but {last} it is {value}")
     return replayed
 
 
-def is_over(board: Board, turns: int, rules: Rules) -> bool:
-    """No further turn is played.
+class Outcome(NamedTuple):
+    """How a game ended.
+
+    Attributes:
+        winner: `first`, `second`, or `none` for a draw.
+        result: Name of the result, such as `mars`.
+        points: Of the winner; of each player for a draw.
+    """
+
+    winner: str
+    result: str
+    points: float
+
+
+def judge(before: Board, after: Board, number: int, rules: Rules) -> Outcome | None:
+    """Whether turn `number` (1 is the first of the game) ended the game, and how (section 5).
 
     Args:
-        board: (player on roll, opponent).
-        turns: Turns played so far; the first player is on roll when it is even.
-        rules: With `draw="last_roll"` the second player has one more throw after the first has finished (R5.4).
+        before: The board before the play, the player of this turn in row 0.
+        after: The board after it, rows as before.
+        number: Odd numbers are turns of the player who moved first.
+        rules: The variant.
+
+    Returns:
+        None while the game goes on.
     """
-    on_roll, just_played = board
-    if on_roll[OFF] == CHECKERS:
-        return True
-    second_is_on_roll = turns % 2 == 1
-    return just_played[OFF] == CHECKERS and not (rules.draw == "last_roll" and second_is_on_roll)
-
-
-def winner_of(board: Board, turns: int) -> str:
-    """Who has won a finished game: `first`, `second` or `none` when both have borne off all (R5.4).
-
-    Args:
-        board: (player on roll, opponent) when the game was over.
-        turns: Turns played.
-    """
-    on_roll, just_played = (row[OFF] == CHECKERS for row in board)
-    if on_roll and just_played:
-        return NOBODY
-    return FIRST if on_roll == (turns % 2 == 0) else SECOND
+    moved_first = number % 2 == 1
+    boards = np.array([[before], [after]], dtype=np.int8)
+    outcomes, equities = settle(boards[0], boards[1], np.array([moved_first]), rules)
+    level = int(outcomes[0]) - levels(rules)
+    if outcomes[0] < 0:
+        return None
+    if level == 0:
+        return Outcome(NOBODY, "draw", float(rules.draw_points))
+    name, _ = LEVELS[rules.scoring][abs(level) - 1]
+    return Outcome(FIRST if (level > 0) == moved_first else SECOND, name, abs(float(equities[0])))
 
 
 _OWN_HEADERS = ("rules", "options", "winner", "result", "points")

@@ -1,0 +1,55 @@
+"""The agent that plays what its value net likes best (0-ply: no look ahead beyond the afterstate)."""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nardy_rl.agents.base import Decisions
+from nardy_rl.rules import scoring
+from nardy_rl.rules.spec import Rules
+from nardy_rl.value.checkpoint import Checkpoint, CheckpointError, load_checkpoint
+from nardy_rl.value.evaluator import CompiledEvaluator, Evaluator, afterstate_equities
+
+
+class ValueAgent:
+    """Ranks afterstates by equity.
+
+    Attributes:
+        spec: Name in tables and JSON.
+        rules: The rules it plays; they may differ from those it was trained under, but not in geometry or in how many
+            outcomes there are.
+        gives_equities: Always True.
+    """
+
+    gives_equities = True
+
+    def __init__(self, spec: str, evaluator: Evaluator, rules: Rules) -> None:
+        self.spec = spec
+        self.rules = rules
+        self._evaluator = evaluator
+
+    @classmethod
+    def load(cls, path: str | Path, rules: Rules) -> "ValueAgent":
+        """The agent of a checkpoint folder.
+
+        Raises:
+            CheckpointError: The checkpoint cannot be used, or not for these rules.
+        """
+        checkpoint = load_checkpoint(path)
+        check_playable(checkpoint, rules)
+        return cls(str(path), CompiledEvaluator(checkpoint.net, rules), rules)
+
+    def scores(self, decisions: Decisions) -> NDArray[np.float64]:
+        """Expected points of the mover in each afterstate, float64 (K,)."""
+        boards, _, moved_first, afterstates = decisions
+        return afterstate_equities(self._evaluator, boards, moved_first, afterstates, self.rules)
+
+
+def check_playable(checkpoint: Checkpoint, rules: Rules) -> None:
+    """Raises a CheckpointError if the net's outputs mean nothing under these rules."""
+    trained = checkpoint.rules
+    if trained.geometry != rules.geometry:
+        raise CheckpointError(f"{checkpoint.path} plays {trained.geometry} nardy, not {rules.geometry}")
+    if scoring.LEVELS[trained.scoring] != scoring.LEVELS[rules.scoring]:
+        raise CheckpointError(f"{checkpoint.path} was trained for scoring {trained.scoring!r}, not {rules.scoring!r}")

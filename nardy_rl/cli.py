@@ -1,0 +1,118 @@
+"""The commands behind scripts/: the only place that knows hydra. Below it there are plain dataclasses."""
+
+import dataclasses
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import hydra
+from hydra.core.config_store import ConfigStore
+from omegaconf import DictConfig, OmegaConf
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from nardy_rl.config import EvaluateConfig, TrainConfig
+
+_CONFIGS = Path.cwd() / "configs"
+
+
+def train() -> None:
+    """Trains a bot: `python scripts/train.py [experiment=quick] [field=value ...]`."""
+    _run("train", TrainConfig, _train)
+
+
+def evaluate() -> None:
+    """Plays agents against each other: `python scripts/evaluate.py agents=[A,B,...] [field=value ...]`."""
+    _run("evaluate", EvaluateConfig, _evaluate)
+
+
+def _train(config: TrainConfig) -> int:
+    from nardy_rl.evaluation.arena import match_table  # noqa: PLC0415  (torch loads after a mistyped option is found)
+    from nardy_rl.training.display import RichDisplay  # noqa: PLC0415
+    from nardy_rl.training.train import final_matches, train  # noqa: PLC0415
+
+    console = Console()
+    with RichDisplay(console) as display:
+        outcome = train(config, display)
+    console.print(f"{outcome.games:,} games in {outcome.seconds:.0f} s of training; checkpoint: {outcome.checkpoint}")
+    if not outcome.finished:
+        console.print(f"Stopped early. Go on with: python scripts/train.py resume={outcome.checkpoint.parent.parent}")
+        return 130
+    if config.match.final_pairs and config.match.opponents:
+        results = final_matches(outcome, config)
+        console.print(match_table(results))
+    return 0
+
+
+def _evaluate(config: EvaluateConfig) -> int:
+    from nardy_rl.evaluation.arena import match_table, matches_as_json, round_robin  # noqa: PLC0415
+    from nardy_rl.files import write_json  # noqa: PLC0415
+    from nardy_rl.rules.spec import make_rules  # noqa: PLC0415
+
+    rules = make_rules(config.rules, config.options)
+    if config.json is not None and not Path(config.json).parent.is_dir():
+        raise ValueError(f"json={config.json}: there is no folder {Path(config.json).parent}")
+    matches = len(config.agents) * (len(config.agents) - 1) // 2
+    with _progress() as progress:
+        task = progress.add_task("pairs", total=matches * config.pairs)
+        results = round_robin(
+            config.agents,
+            rules,
+            config.pairs,
+            config.seed,
+            config.threads,
+            progress=lambda finished: progress.update(task, completed=finished),
+        )
+    Console().print(match_table(results))
+    if config.json is not None:
+        write_json(Path(config.json), matches_as_json(results, config.rules))
+    return 0
+
+
+def _progress() -> Progress:
+    """A progress bar on standard error, so that standard output can be kept."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+def _run(name: str, schema: type[Any], command: Callable[[Any], int]) -> None:
+    """Reads the command line into an instance of `schema` and runs `command`; a mistake ends with one clear line."""
+    store = ConfigStore.instance()
+    store.store(name=f"{name}_schema", node=schema)
+    store.store(
+        name=name,
+        node={
+            "defaults": [f"{name}_schema", "_self_", {"experiment": None}, {"override hydra/job_logging": "none"}],
+            "hydra": {
+                "searchpath": [f"file://{_CONFIGS}"],
+                "output_subdir": None,
+                "run": {"dir": "."},
+                "hydra_logging": {"disable_existing_loggers": False, "version": 1},
+            },
+        },
+    )
+    code = 0
+
+    @hydra.main(version_base=None, config_path=None, config_name=name)
+    def main(values: DictConfig) -> None:
+        nonlocal code
+        try:
+            config = OmegaConf.to_object(values)
+            assert dataclasses.is_dataclass(config)
+            code = command(config)
+        except (ValueError, OSError) as error:
+            Console(stderr=True).print(f"[red]error:[/] {error}", highlight=False)
+            code = 2
+        except KeyboardInterrupt:
+            code = 130
+
+    main()
+    sys.stdout.flush()
+    if code:
+        sys.exit(code)
+
+
+os.environ.setdefault("HYDRA_FULL_ERROR", "0")

@@ -1,0 +1,365 @@
+"""Matches between agents: duplicate dice, seats swapped, intervals from pairs.
+
+A *pair* is two games on the same dice stream and the same tie-breaking bits: A moves first in one, B in the other. Luck
+of the dice and the first player's edge mostly cancel in the mean of a pair, pairs are independent of each other, and an
+agent against itself scores exactly 0 in every one of them.
+
+Pairs are played in chunks of fixed size, whatever the number of threads, so every agent sees the same batches and any
+thread count gives the same numbers to the last bit.
+"""
+
+import contextlib
+import dataclasses
+import itertools
+import json
+import math
+import os
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from rich import box
+from rich.table import Table
+
+from nardy_rl.agents.base import Agent, choose, decide
+from nardy_rl.agents.registry import make_agent
+from nardy_rl.game import apply, new_games, roll
+from nardy_rl.rules import dice as dice_lib
+from nardy_rl.rules.scoring import levels
+from nardy_rl.rules.spec import Rules
+
+CHUNK_PAIRS = 250
+"""Pairs played as one batch. Large enough to keep the compiled kernels busy, small enough to share among threads."""
+
+MAX_TURNS = 10_000
+"""A game of long nardy has about 92 turns; one that gets here is a deadlock of two blocks (`block_rule` = `none`)."""
+
+Z95 = 1.96
+"""Standard errors in half of a 95% normal interval."""
+
+
+class GameResults(NamedTuple):
+    """Finished games, seen by the player who moved first.
+
+    Attributes:
+        outcome: int64 (N,), outcome numbers as in `rules.scoring`.
+        points: float64 (N,), points of the first seat minus those of the second; 0 for a draw.
+        turns: int64 (N,), turns played, passes included.
+    """
+
+    outcome: NDArray[np.int64]
+    points: NDArray[np.float64]
+    turns: NDArray[np.int64]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class MatchResult:
+    """What a match between A and B came to. All figures are A's view; `swapped` gives B's.
+
+    Axis 1 of the arrays is who moved first in that game of the pair: A, B.
+
+    Attributes:
+        a: Spec of A.
+        b: Spec of B.
+        rules: Rules of every game.
+        seed: Seed of dice and ties; with the same agents and rules it gives the same match again.
+        outcome: int64 (pairs, 2), A's outcome numbers (see `rules.scoring`).
+        points: float64 (pairs, 2), A's points minus B's; 0 for a draw.
+        turns: int64 (pairs, 2), turns played.
+    """
+
+    a: str
+    b: str
+    rules: Rules
+    seed: int
+    outcome: NDArray[np.int64]
+    points: NDArray[np.float64]
+    turns: NDArray[np.int64]
+
+    @property
+    def pairs(self) -> int:
+        """Pairs played."""
+        return len(self.points)
+
+    @property
+    def games(self) -> int:
+        """Games played, two a pair."""
+        return self.points.size
+
+    @property
+    def pair_points(self) -> NDArray[np.float64]:
+        """A's mean points in each pair, float64 (pairs,)."""
+        means: NDArray[np.float64] = self.points.mean(axis=1)
+        return means
+
+    @property
+    def ppg(self) -> float:
+        """A's points per game."""
+        return float(self.pair_points.mean())
+
+    @property
+    def ci95(self) -> tuple[float, float]:
+        """95% interval of `ppg`: mean ± 1.96 * sd / sqrt(pairs) over pairs. Of a single pair: (-inf, inf)."""
+        half = math.inf
+        if self.pairs > 1:
+            half = Z95 * float(self.pair_points.std(ddof=1)) / math.sqrt(self.pairs)
+        return self.ppg - half, self.ppg + half
+
+    @property
+    def win(self) -> float:
+        """Share of games A won."""
+        return float((self.outcome > levels(self.rules)).mean())
+
+    @property
+    def draw(self) -> float:
+        """Share of games drawn."""
+        return float((self.outcome == levels(self.rules)).mean())
+
+    @property
+    def mars_for(self) -> float:
+        """Share of games A won by mars or more (second level of the scoring and above)."""
+        return float((self.outcome >= levels(self.rules) + 2).mean())
+
+    @property
+    def mars_against(self) -> float:
+        """Share of games A lost by mars or more."""
+        return float((self.outcome <= levels(self.rules) - 2).mean())
+
+    @property
+    def mean_turns(self) -> float:
+        """Turns per game, those of both sides counted."""
+        return float(self.turns.mean())
+
+    @property
+    def first_edge(self) -> float:
+        """Points per game of whoever moved first."""
+        return float((self.points[:, 0] - self.points[:, 1]).mean() / 2)
+
+    def swapped(self) -> "MatchResult":
+        """The same match seen by B."""
+        return dataclasses.replace(
+            self,
+            a=self.b,
+            b=self.a,
+            outcome=2 * levels(self.rules) - self.outcome[:, ::-1],
+            points=-self.points[:, ::-1],
+            turns=self.turns[:, ::-1],
+        )
+
+
+class _StoppedError(Exception):
+    """Leaves a chunk whose match was interrupted."""
+
+
+def play_games(
+    first: Agent, second: Agent, stream: ArrayLike, rules: Rules, seed: int, *, stop: threading.Event | None = None
+) -> GameResults:
+    """Plays one game on each dice stream, all in step: roll, decide, score, choose, apply.
+
+    Args:
+        first: Moves first in every game.
+        second: Answers.
+        stream: Integers (N,), the dice stream of each game.
+        rules: Rules of every game.
+        seed: Seed of dice and ties.
+        stop: Once set, by another thread, the games are abandoned.
+
+    Raises:
+        RuntimeError: If a game does not end within `MAX_TURNS` turns.
+    """
+    games = new_games(stream, rules)
+    n = len(games)
+    results = GameResults(np.zeros(n, dtype=np.int64), np.zeros(n), np.zeros(n, dtype=np.int64))
+    playing = np.arange(n)
+    for turn in range(MAX_TURNS):
+        if stop is not None and stop.is_set():
+            raise _StoppedError
+        on_roll = (first, second)[turn % 2]
+        decisions = decide(games, roll(games, seed, rules), rules)
+        ties = dice_lib.bits(seed, dice_lib.TIES, games.stream, games.turn)
+        boards, offsets = decisions.afterstates
+        chosen = boards[choose(on_roll.scores(decisions), offsets, ties)]
+        games, outcome, points = apply(games, chosen, rules)
+        over = outcome >= 0
+        if over.any():
+            ended = playing[over]
+            second_moved = turn % 2 == 1
+            results.outcome[ended] = 2 * levels(rules) - outcome[over] if second_moved else outcome[over]
+            results.points[ended] = -points[over] if second_moved else points[over]
+            results.turns[ended] = turn + 1
+            games, playing = games.take(~over), playing[~over]
+            if not len(playing):
+                return results
+    raise RuntimeError(f"the game on dice stream {games.stream[0]}, seed {seed}, has not ended after {MAX_TURNS} turns")
+
+
+def play_match(
+    a: Agent,
+    b: Agent,
+    rules: Rules,
+    pairs: int,
+    seed: int,
+    threads: int = 1,
+    progress: Callable[[int], None] | None = None,
+) -> MatchResult:
+    """Plays `pairs` pairs of games between two agents.
+
+    Args:
+        a: An agent; several threads call its `scores` at once if `threads` > 1.
+        b: Its opponent, which may be the same object.
+        rules: Rules of every game.
+        pairs: Pairs to play, at least 1; pair k uses dice stream k.
+        seed: Seed of dice and ties, 0 to 2**64 - 1.
+        threads: Chunks played at once. The result is the same for any number.
+        progress: Called in the caller's thread with the number of pairs finished so far, after every chunk.
+
+    Returns:
+        The result in A's view.
+
+    Raises:
+        ValueError: If `pairs` or `threads` is below 1, or an agent was made for the other geometry.
+        KeyboardInterrupt: Passed on after the threads have stopped (within one turn of their batches).
+    """
+    if pairs < 1:
+        raise ValueError(f"pairs={pairs} is not allowed; give at least 1")
+    if threads < 1:
+        raise ValueError(f"threads={threads} is not allowed; give at least 1")
+    for agent in (a, b):
+        if agent.rules.geometry != rules.geometry:
+            raise ValueError(f"agent {agent.spec!r} plays {agent.rules.geometry} nardy, the match is {rules.geometry}")
+    chunks = [np.arange(k, min(k + CHUNK_PAIRS, pairs)) for k in range(0, pairs, CHUNK_PAIRS)]
+    stop = threading.Event()
+
+    def play(streams: NDArray[np.int64]) -> tuple[GameResults, GameResults]:
+        return play_games(a, b, streams, rules, seed, stop=stop), play_games(b, a, streams, rules, seed, stop=stop)
+
+    played: dict[int, tuple[GameResults, GameResults]] = {}
+    finished = 0
+    with ThreadPoolExecutor(threads, thread_name_prefix="arena") as pool:
+        try:
+            futures = {pool.submit(play, streams): k for k, streams in enumerate(chunks)}
+            for future in as_completed(futures):
+                k = futures[future]
+                played[k] = future.result()
+                finished += len(chunks[k])
+                if progress is not None:
+                    progress(finished)
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)  # leaving the `with` block waits for the running ones
+            raise
+    in_order = [played[k] for k in range(len(chunks))]
+    a_first = GameResults(*(np.concatenate(field) for field in zip(*(x for x, _ in in_order), strict=True)))
+    b_first = GameResults(*(np.concatenate(field) for field in zip(*(y for _, y in in_order), strict=True)))
+    return MatchResult(
+        a=a.spec,
+        b=b.spec,
+        rules=rules,
+        seed=seed,
+        outcome=np.stack([a_first.outcome, 2 * levels(rules) - b_first.outcome], axis=1),
+        points=np.stack([a_first.points, -b_first.points], axis=1),
+        turns=np.stack([a_first.turns, b_first.turns], axis=1),
+    )
+
+
+def round_robin(
+    agents: Sequence[str | Agent],
+    rules: Rules,
+    pairs: int,
+    seed: int,
+    threads: int = 1,
+    progress: Callable[[int], None] | None = None,
+) -> list[MatchResult]:
+    """Plays a match between every two of the agents, all on the same dice.
+
+    Args:
+        agents: Two or more agents, or specs for `make_agent`; the same one twice is allowed.
+        rules: Rules of every game.
+        pairs: Pairs in each match.
+        seed: Seed of dice and ties.
+        threads: As in `play_match`.
+        progress: Called with the number of pairs finished so far, all matches together.
+
+    Returns:
+        One result for each unordered pair, in the order (0, 1), (0, 2), ..., (1, 2), ...
+
+    Raises:
+        ValueError: With fewer than two agents, for an unknown spec, and as `play_match`.
+    """
+    if len(agents) < 2:
+        raise ValueError(f"a round robin needs at least two agents, not {len(agents)}")
+    players = [make_agent(agent, rules) if isinstance(agent, str) else agent for agent in agents]
+    results: list[MatchResult] = []
+    for a, b in itertools.combinations(players, 2):
+        before = len(results) * pairs
+
+        def in_all(finished: int, before: int = before) -> None:
+            if progress is not None:
+                progress(before + finished)
+
+        results.append(play_match(a, b, rules, pairs, seed, threads, in_all))
+    return results
+
+
+def matches_as_json(results: Iterable[MatchResult], rules_name: str) -> dict[str, Any]:
+    """The results as plain JSON values, A's view; an interval that does not exist (one pair) is [null, null]."""
+    return {
+        "rules": rules_name,
+        "matches": [
+            {
+                "a": result.a,
+                "b": result.b,
+                "pairs": result.pairs,
+                "ppg": result.ppg,
+                "ci95": [end if math.isfinite(end) else None for end in result.ci95],
+                "win": result.win,
+                "mars_for": result.mars_for,
+                "mars_against": result.mars_against,
+                "draw": result.draw,
+                "mean_turns": result.mean_turns,
+                "first_edge": result.first_edge,
+                "seed": result.seed,
+            }
+            for result in results
+        ],
+    }
+
+
+def write_json(path: str | os.PathLike[str], obj: Any) -> None:
+    """Writes `obj` as JSON: whole or not at all, since a temporary file beside `path` is renamed at the end.
+
+    Raises:
+        ValueError: If `obj` holds an infinity or a NaN, which JSON has not.
+        OSError: If the folder cannot be written to; missing folders are made.
+    """
+    target = Path(path)
+    text = json.dumps(obj, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def match_table(results: Iterable[MatchResult]) -> Table:
+    """The results as a table for the screen, one row a match, A's view."""
+    caption = "A's view; interval from pairs of games on the same dice with seats swapped"
+    table = Table(box=box.SIMPLE_HEAD, collapse_padding=True, pad_edge=False, caption=caption)
+    for heading in ("A", "B"):
+        table.add_column(heading, overflow="fold", min_width=len("heuristic"))
+    for heading in ("points\nper game", "95%\ninterval", "win", "mars\nfor", "mars\nagainst", "games"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for result in results:
+        low, high = result.ci95
+        interval = f"{low:+.3f} {high:+.3f}" if math.isfinite(low) else "-"
+        shares = (f"{100 * share:.1f}%" for share in (result.win, result.mars_for, result.mars_against))
+        table.add_row(result.a, result.b, f"{result.ppg:+.3f}", interval, *shares, f"{result.games:,}")
+    return table

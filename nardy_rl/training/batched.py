@@ -1,0 +1,209 @@
+"""Batched TD(lambda): play whole games with fixed weights, then fit the net to their lambda-returns."""
+
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nardy_rl.config import TrainConfig
+from nardy_rl.rules.board import Boards
+from nardy_rl.rules.scoring import levels
+from nardy_rl.rules.spec import Rules
+from nardy_rl.training import selfplay
+from nardy_rl.training.report import Report
+from nardy_rl.training.selfplay import Trajectories
+from nardy_rl.training.targets import from_parity, lambda_returns, side_change, to_parity
+from nardy_rl.value.evaluator import CompiledEvaluator, Evaluator
+from nardy_rl.value.net import ValueNet, make_net, tensors, value_points, value_width
+
+
+@dataclass
+class Samples:
+    """Positions to learn from.
+
+    Attributes:
+        boards: int8 (M, 2, 26), rows (player on roll, opponent).
+        moved_first: bool (M,).
+        target: float32 (M, width), the lambda-return from the view of the player on roll.
+        value: float32 (M, width), what the net that played said.
+        final: float32 (M, width), how the game really ended, same view.
+    """
+
+    boards: Boards
+    moved_first: NDArray[np.bool_]
+    target: NDArray[np.float32]
+    value: NDArray[np.float32]
+    final: NDArray[np.float32]
+
+    @staticmethod
+    def join(parts: list["Samples"]) -> "Samples":
+        """All samples, in order."""
+        return Samples(*(np.concatenate([getattr(part, name) for part in parts]) for name in vars(parts[0])))
+
+
+def make_samples(games: Trajectories, evaluator: Evaluator, lam: float, rules: Rules) -> Samples:
+    """The lambda-returns of finished games, for every turn that was not explored.
+
+    An explored play says nothing about how good its position was, so its turn is not learnt from, and no return is
+    carried back over it (the cut of Watkins' Q(lambda), 1989).
+    """
+    alive = games.alive
+    turns, n = alive.shape
+    width = value_width(rules)
+    values = np.zeros((turns, n, width), dtype=np.float32)
+    values[alive] = evaluator.values(games.boards[alive], games.moved_first[alive])
+
+    last = games.length - 1
+    everyone = np.arange(n)
+    result = np.zeros((n, width), dtype=np.float32)
+    if width == 1:
+        result[:, 0] = games.equity
+    else:
+        result[everyone, games.outcome] = 1.0
+
+    after = np.zeros_like(values)
+    after[:-1] = to_parity(values[1:])
+    rewards = np.zeros_like(values)
+    rewards[last, everyone] = to_parity(result)
+    discounts = np.zeros_like(values)
+    discounts[alive] = side_change(width)
+    discounts[last, everyone] = 0.0
+    lambdas = np.full((turns, n, 1), lam, dtype=np.float32)
+    lambdas[:-1][games.explored[1:]] = 0.0
+    returns = lambda_returns(rewards, discounts, after, lambdas)
+    finals = lambda_returns(rewards, discounts, after, 1.0)
+
+    learnt = alive & ~games.explored
+    return Samples(
+        games.boards[learnt],
+        games.moved_first[learnt],
+        from_parity(returns[learnt]),
+        values[learnt],
+        from_parity(finals[learnt]),
+    )
+
+
+class BatchedTrainer:
+    """Plays `games_per_iteration` games, then makes one pass over their positions in random batches, with Adam."""
+
+    def __init__(self, config: TrainConfig, rules: Rules) -> None:
+        self.config = config
+        self.rules = rules
+        self.net: ValueNet = make_net(config.net, rules, config.seed)
+        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.lr.start)
+        self._actor = make_net(config.net, rules, config.seed)
+        """The weights that play the next iteration: with `overlap` one iteration older than `net`."""
+        self._pool = ThreadPoolExecutor(config.threads)
+        self._pending: tuple[int, CompiledEvaluator, list[Future[tuple[Trajectories, float]]]] | None = None
+
+    def iterate(self, iteration: int, games_done: int, n: int, next_n: int) -> Report:
+        """Plays and learns from `n` games on dice streams `games_done` ...; `next_n` more will follow (0: none)."""
+        started = time.perf_counter()
+        evaluator, chunks = self._play(iteration, games_done, n)
+        progress = games_done / self.config.games
+        lam, lr = self.config.lam.at(progress), self.config.lr.at(progress)
+
+        parts: list[Samples] = []
+        played: list[Trajectories] = []
+        play_s = prepare_s = 0.0
+        for chunk in chunks:
+            games, seconds = chunk.result()
+            play_s += seconds
+            before = time.thread_time()
+            parts.append(make_samples(games, evaluator, lam, self.rules))
+            played.append(games)
+            prepare_s += time.thread_time() - before
+
+        self._actor.load_state_dict(self.net.state_dict())
+        if self.config.overlap and next_n:
+            self._play(iteration + 1, games_done + n, next_n)
+        before = time.thread_time()
+        samples = Samples.join(parts)
+        loss, grad_norm = self._learn(samples, iteration, lr)
+        learn_s = prepare_s + time.thread_time() - before
+        if not self.config.overlap:
+            self._actor.load_state_dict(self.net.state_dict())
+
+        first_edge = np.concatenate([games.first_seat_equity for games in played])
+        outcome = np.concatenate([games.outcome for games in played])
+        points = value_points(self.rules)
+        n_levels = levels(self.rules)
+        scalar = value_width(self.rules) == 1
+        wins = slice(n_levels + 1, None)
+        return Report(
+            games=n,
+            positions=len(samples.boards),
+            loss=loss,
+            grad_norm=grad_norm,
+            lr=lr,
+            lam=lam,
+            exploration=self.config.exploration.at(progress),
+            play_s=play_s,
+            learn_s=learn_s,
+            wall_s=time.perf_counter() - started,
+            length=float(np.mean([games.length.mean() for games in played])),
+            first_edge=float(first_edge.mean()),
+            mars_rate=float((np.abs(outcome - n_levels) >= 2).mean()),
+            draw_rate=float((outcome == n_levels).mean()),
+            predicted=samples.value @ points / np.abs(points).max() if scalar else samples.value[:, wins].sum(axis=1),
+            actual=samples.final @ points / np.abs(points).max() if scalar else samples.final[:, wins].sum(axis=1),
+        )
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything that decides what comes next, apart from the net's own weights and the counters."""
+        state = {f"actor.{name}": value for name, value in self._actor.state_dict().items()}
+        for index, moments in self.optimizer.state_dict()["state"].items():
+            state |= {f"adam.{index}.{name}": value for name, value in moments.items()}
+        return state
+
+    def load_state(self, state: dict[str, Tensor]) -> None:
+        """The inverse of `state`; load the net's weights first."""
+        actor = {name.removeprefix("actor."): value for name, value in state.items() if name.startswith("actor.")}
+        self._actor.load_state_dict(actor)
+        moments: dict[int, dict[str, Tensor]] = {}
+        for name, value in state.items():
+            if name.startswith("adam."):
+                _, index, part = name.split(".")
+                moments.setdefault(int(index), {})[part] = value
+        groups = self.optimizer.state_dict()["param_groups"]
+        self.optimizer.load_state_dict({"state": moments, "param_groups": groups})
+
+    def close(self) -> None:
+        """Stops the threads; games not yet started are dropped."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _play(
+        self, iteration: int, first: int, n: int
+    ) -> tuple[CompiledEvaluator, list[Future[tuple[Trajectories, float]]]]:
+        """Starts an iteration's games, or finds them started already."""
+        if self._pending is None or self._pending[0] != iteration:
+            evaluator = CompiledEvaluator(self._actor, self.rules)
+            exploration = self.config.exploration.at(first / self.config.games)
+            jobs = [
+                self._pool.submit(selfplay.timed_games, evaluator, streams, self.config.seed, exploration, self.rules)
+                for streams in selfplay.chunks(first, n)
+            ]
+            self._pending = iteration, evaluator, jobs
+        return self._pending[1:]
+
+    def _learn(self, samples: Samples, iteration: int, lr: float) -> tuple[float, float]:
+        """One pass over the samples in batches; returns the mean loss and the mean norm of the gradient."""
+        order = np.random.default_rng([self.config.seed, iteration]).permutation(len(samples.boards))
+        for group in self.optimizer.param_groups:
+            group["lr"] = lr
+        losses, norms, weights = [], [], []
+        for start in range(0, len(order), self.config.batch_size):
+            batch = order[start : start + self.config.batch_size]
+            output = self.net(*tensors(samples.boards[batch], samples.moved_first[batch]))
+            loss = self.net.loss(output, torch.from_numpy(samples.target[batch]))
+            self.optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            norms.append(float(torch.nn.utils.get_total_norm([p.grad for p in self.net.parameters()])))
+            self.optimizer.step()
+            losses.append(loss.item())
+            weights.append(len(batch))
+        return float(np.average(losses, weights=weights)), float(np.average(norms, weights=weights))

@@ -1,0 +1,315 @@
+"""A training run: the one readable loop.
+
+A run's folder holds config.json, metrics.jsonl, TensorBoard events and checkpoints/GAMES/. A checkpoint of a run has,
+beside the net, all that decides the further course (optimizer, counters), so that a run stopped at any point and resumed
+ends with the same weights, bit for bit, as one never stopped.
+"""
+
+import dataclasses
+import json
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from nardy_rl.agents.base import Agent
+from nardy_rl.agents.registry import make_agent
+from nardy_rl.agents.value import ValueAgent
+from nardy_rl.config import TrainConfig, as_dict, check_train_config, train_config_from_dict
+from nardy_rl.evaluation.arena import MatchResult, play_match
+from nardy_rl.files import new_folder, write_json
+from nardy_rl.rules.spec import Rules, make_rules
+from nardy_rl.training.batched import BatchedTrainer
+from nardy_rl.training.online import OnlineTrainer
+from nardy_rl.training.report import Report, Trainer, calibration, summary
+from nardy_rl.training.runlog import RunLog
+from nardy_rl.value.checkpoint import (
+    RUN_CHECKPOINTS,
+    CheckpointError,
+    load_checkpoint,
+    newest_checkpoint,
+    write_checkpoint,
+)
+from nardy_rl.value.evaluator import CompiledEvaluator
+
+CONFIG = "config.json"
+STATE_TENSORS, STATE = "training.safetensors", "training.json"
+MAY_CHANGE = ("games", "threads", "save_minutes", "keep", "log_every", "match")
+"""Fields of the config that a resumed run takes from the new command; the rest is the run's own."""
+
+
+class Display(Protocol):
+    """Shows a run to a person."""
+
+    def start(self, folder: Path, config: TrainConfig, games: int) -> None:
+        """The run begins, or goes on from `games`."""
+
+    def progress(self, games: int, seconds: float, values: dict[str, float]) -> None:
+        """New numbers: games played, seconds trained, the log's newest values."""
+
+    def match(self, games: int, result: MatchResult) -> None:
+        """A periodic match was played."""
+
+    def saved(self, path: Path) -> None:
+        """A checkpoint was written."""
+
+    def stopping(self) -> None:
+        """The user asked to stop; the iteration is being finished."""
+
+
+class Silent:
+    """Shows nothing."""
+
+    def start(self, folder: Path, config: TrainConfig, games: int) -> None:
+        """See `Display`."""
+
+    def progress(self, games: int, seconds: float, values: dict[str, float]) -> None:
+        """See `Display`."""
+
+    def match(self, games: int, result: MatchResult) -> None:
+        """See `Display`."""
+
+    def saved(self, path: Path) -> None:
+        """See `Display`."""
+
+    def stopping(self) -> None:
+        """See `Display`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What `train` returns.
+
+    Attributes:
+        checkpoint: The newest checkpoint.
+        finished: False if the run was stopped before its last game.
+        games: Games trained on.
+        seconds: Seconds of training, over all parts of the run, matches not counted.
+    """
+
+    checkpoint: Path
+    finished: bool
+    games: int
+    seconds: float
+
+
+@dataclasses.dataclass
+class _Run:
+    """A run in progress: its counters and what it works with."""
+
+    config: TrainConfig
+    rules: Rules
+    folder: Path
+    trainer: Trainer
+    iteration: int = 0
+    games: int = 0
+    seconds: float = 0.0
+
+
+def train(config: TrainConfig, display: Display | None = None) -> Outcome:
+    """Trains a net by self-play, or goes on with `config.resume`.
+
+    The first Ctrl-C (or SIGTERM) finishes the iteration, saves and returns; a second one raises KeyboardInterrupt, and
+    only the work since the last checkpoint is lost.
+
+    Raises:
+        ValueError: A config value that is not allowed (the message names it).
+        CheckpointError: `resume` is not a run or checkpoint that can be continued.
+    """
+    display = display or Silent()
+    check_train_config(config)
+    run = _resume(config) if config.resume else _start(config)
+    config = run.config
+    display.start(run.folder, config, run.games)
+    opponents = [make_agent(spec, run.rules) for spec in config.match.opponents]
+    previous = _agent(run, "previous")
+    threads_before = torch.get_num_threads()
+    torch.set_num_threads(1)  # one learner beside the threads that play; torch's own would fight them for the cores
+    try:
+        with RunLog(run.folder, run.games) as log, _stop_signals(display) as stop:
+            checkpoint = _save(run) if run.games == 0 else None
+            saved_at = time.monotonic()
+            reports: list[Report] = []
+            while run.games < config.games and not stop.is_set():
+                n = min(config.games_per_iteration, config.games - run.games)
+                next_n = min(config.games_per_iteration, config.games - run.games - n)
+                report = run.trainer.iterate(run.iteration, run.games, n, next_n)
+                match_due = _crosses(run.games, n, config.match.every_games) and run.games + n < config.games
+                run.iteration += 1
+                run.games += n
+                run.seconds += report.wall_s
+
+                reports.append(report)
+                last = run.games >= config.games or stop.is_set()
+                if len(reports) >= config.log_every or match_due or last:
+                    values = summary(reports)
+                    log.record(run.games, run.seconds, values)
+                    display.progress(run.games, run.seconds, values)
+                    if match_due or last:
+                        log.calibration(run.games, calibration(reports))
+                    reports = []
+                if match_due:
+                    _play_matches(run, [*opponents, previous], log, display)
+                    previous = _agent(run, "previous")
+                if last or time.monotonic() - saved_at >= 60 * config.save_minutes:
+                    checkpoint = _save(run)
+                    saved_at = time.monotonic()
+                    display.saved(checkpoint)
+    finally:
+        run.trainer.close()
+        torch.set_num_threads(threads_before)
+    checkpoint = checkpoint or newest_checkpoint(run.folder)
+    assert checkpoint is not None, "a run saves before its first game"
+    return Outcome(checkpoint, run.games >= config.games, run.games, run.seconds)
+
+
+def final_matches(outcome: Outcome, config: TrainConfig) -> list[MatchResult]:
+    """Plays the finished checkpoint against the baselines, `config.match.final_pairs` pairs each."""
+    rules = make_rules(config.rules, config.options)
+    agent = make_agent(str(outcome.checkpoint), rules)
+    return [
+        play_match(
+            agent, make_agent(spec, rules), rules, config.match.final_pairs, config.match.seed, threads=config.threads
+        )
+        for spec in config.match.opponents
+    ]
+
+
+def _start(config: TrainConfig) -> _Run:
+    """A new run in a folder of its own."""
+    rules = make_rules(config.rules, config.options)
+    trainer = _make_trainer(config, rules)
+    folder = _free_folder(Path(config.runs_dir), config.name)
+    write_json(folder / CONFIG, as_dict(config))
+    return _Run(config, rules, folder, trainer)
+
+
+def _resume(config: TrainConfig) -> _Run:
+    """The run of `config.resume`, as it was when that checkpoint was saved."""
+    path = Path(str(config.resume))
+    checkpoint = load_checkpoint(path)
+    folder = checkpoint.path.parent.parent
+    try:
+        state = json.loads((checkpoint.path / STATE).read_text(encoding="utf-8"))
+        saved = train_config_from_dict(state["config"])
+        tensors = load_file(str(checkpoint.path / STATE_TENSORS))
+        counters = int(state["iteration"]), int(state["games"]), float(state["seconds"])
+    except (OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
+        raise CheckpointError(f"{checkpoint.path} cannot be resumed: {error}") from error
+    config = dataclasses.replace(saved, resume=str(path), **{name: getattr(config, name) for name in MAY_CHANGE})
+    check_train_config(config)
+    trainer = _make_trainer(config, checkpoint.rules)
+    trainer.net.load_state_dict(checkpoint.net.state_dict())
+    try:
+        trainer.load_state(tensors)
+    except (KeyError, ValueError, RuntimeError) as error:
+        raise CheckpointError(f"{checkpoint.path / STATE_TENSORS} is damaged: {error}") from error
+    for leftover in (folder / RUN_CHECKPOINTS).glob(".*"):  # of a run that was killed while saving
+        shutil.rmtree(leftover, ignore_errors=True)
+    for newer in (folder / RUN_CHECKPOINTS).glob("[0-9]*"):  # this run now takes another course
+        if newer.name > checkpoint.path.name:
+            shutil.rmtree(newer)
+    return _Run(config, checkpoint.rules, folder, trainer, *counters)
+
+
+def _make_trainer(config: TrainConfig, rules: Rules) -> Trainer:
+    return OnlineTrainer(config, rules) if config.algorithm == "online" else BatchedTrainer(config, rules)
+
+
+def _free_folder(parent: Path, name: str) -> Path:
+    """Creates parent/name, or parent/name-2, -3 ... if there is a run of that name already."""
+    parent.mkdir(parents=True, exist_ok=True)
+    number = 1
+    while True:
+        folder = parent / (name if number == 1 else f"{name}-{number}")
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            number += 1
+        else:
+            return folder
+
+
+def _save(run: _Run) -> Path:
+    """Writes a checkpoint from which the run can go on, and drops the oldest ones."""
+    parent = newest_checkpoint(run.folder)
+    path = run.folder / RUN_CHECKPOINTS / f"{run.games:010d}"
+    config = as_dict(run.config)
+    provenance: dict[str, Any] = {
+        "run": run.folder.name,
+        "parent": parent.name if parent else None,
+        "seed": run.config.seed,
+        "games": run.games,
+        "seconds": round(run.seconds, 1),
+        "threads": run.config.threads,
+        "config": config,
+        "evaluation": None,
+    }
+    with new_folder(path) as folder:
+        write_checkpoint(folder, run.trainer.net, run.rules, provenance)
+        save_file({name: value.contiguous().clone() for name, value in run.trainer.state().items()}, str(folder / STATE_TENSORS))
+        counters = {"iteration": run.iteration, "games": run.games, "seconds": run.seconds}
+        write_json(folder / STATE, {**counters, "config": config})
+    saved = sorted((run.folder / RUN_CHECKPOINTS).glob("[0-9]*"))
+    for old in saved[: -run.config.keep]:
+        shutil.rmtree(old)
+    return path
+
+
+def _agent(run: _Run, name: str) -> ValueAgent:
+    """The net as it is now, as an agent."""
+    return ValueAgent(name, CompiledEvaluator(run.trainer.net, run.rules), run.rules)
+
+
+def _play_matches(run: _Run, opponents: list[Agent], log: RunLog, display: Display) -> None:
+    """Periodic matches of the net as it is now."""
+    match = run.config.match
+    if match.pairs == 0:
+        return
+    agent = _agent(run, run.folder.name)
+    for opponent in opponents:
+        result = play_match(agent, opponent, run.rules, match.pairs, match.seed, threads=run.config.threads)
+        low, high = result.ci95
+        name = f"match_{Path(opponent.spec).name}"
+        values = {
+            f"{name}/points_per_game": result.ppg,
+            f"{name}/ci95_half_width": (high - low) / 2,
+            f"{name}/win_rate": result.win,
+            f"{name}/mars_for": result.mars_for,
+        }
+        log.record(run.games, run.seconds, values)
+        display.match(run.games, result)
+
+
+def _crosses(games: int, n: int, every: int) -> bool:
+    """Does playing `n` more games pass a multiple of `every`?"""
+    return every > 0 and games // every != (games + n) // every
+
+
+@contextmanager
+def _stop_signals(display: Display) -> Iterator[threading.Event]:
+    """An event that the first Ctrl-C or SIGTERM sets. A second Ctrl-C interrupts at once."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop  # signals belong to the main thread; a caller in another one stops the run in his own way
+        return
+
+    def ask(number: int, frame: Any) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+        display.stopping()
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

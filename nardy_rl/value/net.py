@@ -1,0 +1,109 @@
+"""The value net in torch: positions in, what the result will be for the player on roll out."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from nardy_rl.rules import scoring
+from nardy_rl.rules.board import Boards
+from nardy_rl.rules.spec import CHECKERS, Rules
+from nardy_rl.value.features import ROWS, active_rows
+
+EQUITY_SCALE = 3.0 * CHECKERS
+"""Largest result of the scoring `checkers`; its net learns equity divided by this (R5.3)."""
+
+
+@dataclasses.dataclass
+class NetConfig:
+    """Shape of the net.
+
+    Attributes:
+        hidden: Units of the first layer, a sum of feature rows clipped to [0, 1].
+        hidden2: Units of the second layer (ReLU).
+        init_scale: Standard deviation of the initial feature rows: small enough for a fresh sum of about 17 rows to
+            stay inside the clip.
+    """
+
+    hidden: int = 128
+    hidden2: int = 16
+    init_scale: float = 0.03
+
+
+class ValueNet(nn.Module):
+    """Sum of feature rows -> clip to [0, 1] -> ReLU layer -> outcomes, or equity for the scoring `checkers`.
+
+    The clip keeps the first layer bounded and the second a small matrix product, the shape NNUE engines use for the
+    same reason (Nasu, "Efficiently updatable neural-network-based evaluation functions", 2018).
+
+    Attributes:
+        outcomes: Number of outcomes (2 L + 1, see `rules.scoring`), or 1 for a net of scalar equity.
+    """
+
+    def __init__(self, config: NetConfig, outcomes: int) -> None:
+        super().__init__()
+        if config.hidden < 1 or config.hidden2 < 1:
+            raise ValueError(f"net sizes must be >= 1, not hidden={config.hidden}, hidden2={config.hidden2}")
+        self.config = config
+        self.outcomes = outcomes
+        self.rows = nn.EmbeddingBag(ROWS, config.hidden, mode="sum", include_last_offset=True)
+        self.bias = nn.Parameter(torch.full((config.hidden,), 0.5))
+        self.second = nn.Linear(config.hidden, config.hidden2)
+        self.last = nn.Linear(config.hidden2, outcomes)
+        nn.init.normal_(self.rows.weight, std=config.init_scale)
+
+    def forward(self, rows: Tensor, offsets: Tensor) -> Tensor:
+        """Raw outputs, float32 (K, outcomes), for the active rows of K positions (see `features.active_rows`)."""
+        first = (self.rows(rows, offsets) + self.bias).clamp(0.0, 1.0)
+        result: Tensor = self.last(functional.relu(self.second(first)))
+        return result
+
+    @property
+    def scalar(self) -> bool:
+        """True if the net gives an equity and no outcomes."""
+        return self.outcomes == 1
+
+    def loss(self, output: Tensor, target: Tensor) -> Tensor:
+        """Mean loss of raw outputs (K, outcomes) against targets of the same shape.
+
+        Cross-entropy against a distribution over outcomes; for a scalar net the squared error of equity / EQUITY_SCALE.
+        """
+        if self.scalar:
+            return functional.mse_loss(output, target / EQUITY_SCALE)
+        return functional.cross_entropy(output, target)
+
+    def value(self, output: Tensor) -> Tensor:
+        """What raw outputs say: probabilities of the outcomes (K, outcomes), or equity (K, 1) in points."""
+        return output * EQUITY_SCALE if self.scalar else output.softmax(dim=1)
+
+
+def make_net(config: NetConfig, rules: Rules, seed: int) -> ValueNet:
+    """A fresh net for the scoring of `rules`; the same seed gives the same weights."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return ValueNet(config, value_width(rules))
+
+
+def value_width(rules: Rules) -> int:
+    """Numbers that describe the value of a position: one per outcome, or 1 where only equity is learnt."""
+    return 1 if rules.scoring == "checkers" else 2 * scoring.levels(rules) + 1
+
+
+def value_points(rules: Rules) -> NDArray[np.float64]:
+    """Equity is the dot product of a value with this, float64 (value_width,)."""
+    return np.ones(1) if rules.scoring == "checkers" else scoring.outcome_points(rules)
+
+
+def tensors(boards: Boards, moved_first: NDArray[np.bool_]) -> tuple[Tensor, Tensor]:
+    """The input of `ValueNet.forward` for boards int8 (K, 2, 26) and moved_first bool (K,)."""
+    rows, offsets = active_rows(boards, moved_first)
+    return torch.from_numpy(rows), torch.from_numpy(offsets)
+
+
+def weights_as_arrays(net: ValueNet) -> dict[str, NDArray[Any]]:
+    """Copies of the parameters by name, float32."""
+    return {name: value.detach().numpy().copy() for name, value in net.state_dict().items()}

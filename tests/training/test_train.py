@@ -1,0 +1,203 @@
+"""Whole runs: repeatable, resumable bit for bit, stoppable, and nothing half-written."""
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from nardy_rl.config import MatchConfig, Schedule, TrainConfig
+from nardy_rl.rules.spec import make_rules
+from nardy_rl.training.runlog import read_metrics
+from nardy_rl.training.train import Outcome, Silent, train
+from nardy_rl.value.checkpoint import CheckpointError, load_checkpoint
+from nardy_rl.value.net import NetConfig
+
+ROOT = Path(__file__).parents[2]
+
+
+def config(folder: Path, **changes: object) -> TrainConfig:
+    small = TrainConfig(
+        name="t",
+        runs_dir=str(folder),
+        games=160,
+        games_per_iteration=32,
+        batch_size=256,
+        net=NetConfig(16, 4),
+        log_every=1,
+        match=MatchConfig(every_games=0, final_pairs=0),
+    )
+    return dataclasses.replace(small, **changes)
+
+
+def weights(outcome: Outcome) -> dict[str, torch.Tensor]:
+    return load_checkpoint(outcome.checkpoint).net.state_dict()
+
+
+def assert_same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> None:
+    assert a.keys() == b.keys()
+    for name, value in a.items():
+        assert torch.equal(value, b[name]), name
+
+
+class StopAt(Silent):
+    """Presses Ctrl-C once so many games are played."""
+
+    def __init__(self, games: int) -> None:
+        self.games = games
+
+    def progress(self, games: int, seconds: float, values: dict[str, float]) -> None:
+        if games >= self.games:
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_threads_do_not_matter_and_seeds_do(tmp_path: Path) -> None:
+    one = weights(train(config(tmp_path, threads=1, games_per_iteration=160, games=320)))
+    three = weights(train(config(tmp_path, threads=3, games_per_iteration=160, games=320)))
+    assert_same(one, three)
+    other = weights(train(config(tmp_path, seed=2, games_per_iteration=160, games=320)))
+    assert not torch.equal(one["rows.weight"], other["rows.weight"])
+
+
+@pytest.mark.parametrize("algorithm", ["batched", "online"])
+@pytest.mark.parametrize("overlap", [True, False])
+def test_stopped_and_resumed_is_bit_identical(tmp_path: Path, algorithm: str, overlap: bool) -> None:
+    changes = {
+        "algorithm": algorithm,
+        "overlap": overlap,
+        "exploration": Schedule(0.2, 0.0),
+        "games": 144,  # the last iteration is a short one
+    }
+    whole = train(config(tmp_path, **changes))
+    stopped = train(config(tmp_path, **changes), StopAt(64))
+    assert not stopped.finished
+    assert stopped.games == 96, "the signal comes after the iteration's log, and the next one is finished"
+    again = train(config(tmp_path, **changes, resume=str(stopped.checkpoint)))
+    assert again.finished
+    assert_same(weights(whole), weights(again))
+    records = read_metrics(again.checkpoint.parent.parent)
+    assert [record["games"] for record in records] == [32, 64, 96, 128, 144]
+
+
+def test_resume_from_an_older_checkpoint_takes_the_log_back(tmp_path: Path) -> None:
+    done = train(config(tmp_path, save_minutes=1e-9, keep=10))
+    run = done.checkpoint.parent.parent
+    older = run / "checkpoints" / f"{64:010d}"
+    again = train(config(tmp_path, resume=str(older), keep=10))
+    assert_same(weights(done), weights(again))
+    assert [record["games"] for record in read_metrics(run)] == [32, 64, 96, 128, 160]
+
+
+def test_keeps_the_newest_checkpoints(tmp_path: Path) -> None:
+    done = train(config(tmp_path, save_minutes=1e-9, keep=2))
+    assert [path.name for path in sorted(done.checkpoint.parent.iterdir())] == [f"{128:010d}", f"{160:010d}"]
+
+
+def test_a_second_run_gets_a_folder_of_its_own(tmp_path: Path) -> None:
+    first = train(config(tmp_path, games=32))
+    second = train(config(tmp_path, games=32))
+    assert first.checkpoint.parent.parent.name == "t"
+    assert second.checkpoint.parent.parent.name == "t-2"
+
+
+def test_meta_says_how_to_repeat_it(tmp_path: Path) -> None:
+    done = train(config(tmp_path))
+    meta = load_checkpoint(done.checkpoint).meta
+    assert meta["games"] == 160
+    assert meta["seed"] == 1
+    assert meta["config"]["net"] == {"hidden": 16, "hidden2": 4, "init_scale": 0.03}
+    assert meta["parent"] == f"{0:010d}"
+
+
+def test_the_run_folder_itself_is_a_checkpoint(tmp_path: Path) -> None:
+    done = train(config(tmp_path))
+    assert load_checkpoint(tmp_path / "t").path == done.checkpoint
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"algorithm": "magic"}, "algorithm='magic'"),
+        ({"games": 0}, "games=0"),
+        ({"threads": 0}, "threads=0"),
+        ({"lam": Schedule(1.5, 0.5)}, "lam=1.5"),
+        ({"lr": Schedule(0.1, 0.0, "exponential")}, "exponential"),
+        ({"lr": Schedule(0.1, 0.0, "wavy")}, "lr.shape='wavy'"),
+        ({"exploration": Schedule(-0.1, 0.0)}, "exploration=-0.1"),
+        ({"name": "a/b"}, "name='a/b'"),
+        ({"rules": "none"}, "unknown rules 'none'"),
+        ({"options": {"x": 1}}, "unknown rule option 'x'"),
+        ({"net": NetConfig(0, 4)}, "net sizes"),
+        ({"match": MatchConfig(opponents=["nobody"])}, "nobody"),
+    ],
+)
+def test_mistakes_are_named_and_leave_nothing(tmp_path: Path, changes: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        train(config(tmp_path, **changes))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_resume_of_what_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="is not a checkpoint"):
+        train(config(tmp_path, resume=str(tmp_path / "nothing")))
+    done = train(config(tmp_path))
+    (done.checkpoint / "training.json").write_text("{")
+    with pytest.raises(CheckpointError, match="cannot be resumed"):
+        train(config(tmp_path, resume=str(done.checkpoint)))
+
+
+def test_all_scorings_train(tmp_path: Path) -> None:
+    for preset in ("casual", "overview", "online"):
+        assert train(config(tmp_path, rules=preset, games=32)).finished
+        assert load_checkpoint(tmp_path / "t").rules == make_rules(preset) or preset != "casual"
+
+
+def test_tensorboard_has_what_it_should(tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    match = MatchConfig(opponents=["random"], every_games=64, pairs=4, final_pairs=0)
+    done = train(config(tmp_path, match=match))
+    run = done.checkpoint.parent.parent
+    events = EventAccumulator(str(run), size_guidance={"images": 0})
+    events.Reload()
+    tags = set(events.Tags()["scalars"])
+    wanted = {
+        "loss/train", "loss/gradient_norm", "loss/calibration_error", "games/length", "games/first_player_edge",
+        "games/mars_rate", "speed/games_per_s", "speed/learning_share", "speed/play_share",
+        "match_random/points_per_game", "match_previous/points_per_game",
+    }  # fmt: skip
+    assert wanted <= tags
+    assert events.Tags()["images"] == ["calibration"]
+    assert [event.step for event in events.Scalars("loss/train")] == [32, 64, 96, 128, 160]
+    assert [event.step for event in events.Scalars("match_random/points_per_game")] == [64, 128]
+    assert [r["games"] for r in read_metrics(run) if "match_random/points_per_game" in r] == [64, 128]
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_the_command_stopped_from_outside(tmp_path: Path, how: signal.Signals) -> None:
+    """Ctrl-C saves and leaves with 130; after kill -9 the newest checkpoint is whole and can be resumed."""
+    command = [sys.executable, "scripts/train.py", f"runs_dir={tmp_path}", "name=t", "games=1000000", "net.hidden=8"]
+    command += ["games_per_iteration=16", "save_minutes=0.0001", "match.every_games=0", "log_every=1"]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    metrics = tmp_path / "t" / "metrics.jsonl"
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and not (metrics.exists() and metrics.read_text().count("\n") > 5):
+        time.sleep(0.05)
+    process.send_signal(how)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == (130 if how == signal.SIGINT else -signal.SIGKILL)
+    if how == signal.SIGINT:
+        assert "Stopped early. Go on with" in output
+    games = load_checkpoint(tmp_path / "t").meta["games"]
+    assert games > 0
+    resumed = train(config(tmp_path, resume=str(tmp_path / "t"), games=games + 32))
+    assert resumed.games == games + 32
+    assert [p.name for p in resumed.checkpoint.parent.iterdir() if p.name.startswith(".")] == []
+    lines = metrics.read_text().splitlines()
+    assert all(json.loads(line)["games"] for line in lines)
