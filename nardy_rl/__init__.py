@@ -1,0 +1,1 @@
+"""Long nardy for reinforcement learning: exact rules, fast self-play, measured strength."""

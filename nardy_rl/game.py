@@ -37,8 +37,9 @@ class Games:
 
     @property
     def moved_first(self) -> NDArray[np.bool_]:
-        """bool (N,): does the player on roll hold the first seat (R5.4)."""
-        return self.turn % 2 == 0
+        """Bool (N,): does the player on roll hold the first seat (R5.4)."""
+        first: NDArray[np.bool_] = self.turn % 2 == 0
+        return first
 
     def take(self, which: NDArray[np.bool_] | NDArray[np.int64]) -> "Games":
         """The games at `which` (mask or indices)."""
@@ -89,7 +90,8 @@ def opening_lot(seed: int, stream: ArrayLike) -> NDArray[np.int8]:
     """The dice of the lot, the starter's higher one first, int8 (N, 2); ties have rolled again (R6.1)."""
     streams = np.atleast_1d(np.asarray(stream, dtype=np.int64))
     number = dice_lib.bits(seed, dice_lib.LOT, streams, np.zeros_like(streams)) % np.uint64(15)
-    return _UNEQUAL_ROLLS[number.astype(np.int64)]
+    lots: NDArray[np.int8] = _UNEQUAL_ROLLS[number.astype(np.int64)]
+    return lots
 
 
 _UNEQUAL_ROLLS = dice_lib.ROLLS[dice_lib.ROLLS[:, 0] != dice_lib.ROLLS[:, 1]]
@@ -141,7 +143,7 @@ class Match:
         gained = [self.rules.draw_points] * 2 if winner is None else [points * (winner == 0), points * (winner == 1)]
         played = self.played + 1
         if self.rules.next_game == "lot":
-            starter = _lot(self.seed, played)
+            starter = lot(self.seed, played)
         elif self.rules.next_game == "winner" and winner is not None:
             starter = winner
         else:  # alternate; and after a draw nobody has won the right to start
@@ -158,9 +160,9 @@ def new_match(rules: Rules, seed: int, *, length: float | None = None, games: in
     """
     if (length is None) == (games is None) or (length or games or 0) <= 0:
         raise ValueError(f"give either length > 0 or games > 0, not length={length}, games={games}")
-    return Match(rules, seed, length, games, _lot(seed, 0))
+    return Match(rules, seed, length, games, lot(seed, 0))
 
 
-def _lot(seed: int, game: int) -> int:
-    """Who wins the lot before game number `game`: 0 or 1."""
+def lot(seed: int, game: int) -> int:
+    """Who wins the lot before game number `game` and starts (R6.1): 0 or 1."""
     return int(dice_lib.bits(seed, dice_lib.LOT, game, 1) % np.uint64(2))

@@ -1,0 +1,1 @@
+"""Agents: what ranks afterstates (`base`), and the kinds there are (`registry`)."""

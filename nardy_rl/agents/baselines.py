@@ -78,51 +78,51 @@ class Weights(NamedTuple):
     did no worse against `random`). Points are in the mover's numbering: his 12 is the opponent's head.
     """
 
-    head: float = -1.35
+    head: float = -1.4
     """Leave the head steadily: a checker still on 24."""
-    squeeze: float = -4.0
+    squeeze: float = -6.0
     """Never let him take three points running before your head: each point beyond two in his longest run on 23..18."""
-    start_points: float = 0.5
+    start_points: float = 0.3
     """Take those points yourself, as landing places: a point held on 23..19."""
-    his_home_points: float = 1.7
+    his_home_points: float = 0.85
     """Spread: a point held on 18..13."""
-    his_start_points: float = 0.67
+    his_start_points: float = 0.85
     """Spread, before his head: a point held on 11..7, or on 12 once he has left it."""
-    home_points: float = 0.5
+    home_points: float = 0.6
     """Spread at home, which is also in his way: a point held on 6..1."""
     stack: float = -0.12
     """A checker beyond two on one point of 23..7."""
-    straggler: float = -0.23
+    straggler: float = -0.27
     """A checker off the head but not half-way round yet, on 23..13."""
-    block3: float = 0.1
+    block3: float = 0.08
     """Hold blocks on his way: one of his checkers whose longest block of yours still ahead has 3 points,"""
     block4: float = 0.1
     """... 4 points,"""
-    block5: float = 0.1
+    block5: float = 0.12
     """... 5 points,"""
-    block6: float = 5.0
+    block6: float = 8.0
     """... 6 or more: it cannot pass."""
     faced3: float = -0.15
     """Stay ahead of his blocks: one of your checkers whose longest block of his still ahead has 3 points,"""
-    faced4: float = -0.17
+    faced4: float = -0.2
     """... 4 points,"""
-    faced5: float = -0.24
+    faced5: float = -0.25
     """... 5 points,"""
-    faced6: float = -0.24
+    faced6: float = -0.3
     """... 6 or more."""
-    stuck: float = -1.0
+    stuck: float = -0.4
     """Room to move: for each of your checkers on 24..7, the chance that two dice both find the point closed."""
     holds: float = 0.8
     """The same for his checkers."""
-    idle: float = -0.44
+    idle: float = -0.1
     """Mobility: a die, of the six, that none of your checkers can play."""
-    pins: float = 0.4
+    pins: float = 0.2
     """The same for him."""
-    outside: float = -0.5
+    outside: float = -0.4
     """Come home: a checker not home yet."""
     bear_in: float = -0.27
     """Come home without wasting pips: a pip that a checker is short of the home."""
-    off: float = 1.6
+    off: float = 2.2
     """Bear off: a checker off."""
 
 

@@ -1,0 +1,1 @@
+"""Agents against each other, with intervals."""

@@ -24,12 +24,13 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
 from nardy_rl.rules.spec import BAR, CHECKERS, CHOICES, HEAD, HOME, SLOTS, RuleCodes
 
 _jit = numba.njit(cache=True, nogil=True, boundscheck=False)
 _inline = numba.njit(cache=True, nogil=True, boundscheck=False, inline="always")
+
+_machine_instruction: Any = intrinsic
 
 MAX_STATES = 4096
 """Room for every position of one turn. Fifteen checkers share at most four steps, so level k of a double has at most
@@ -37,7 +38,8 @@ C(14 + k, k) boards: 1 + 15 + 120 + 680 + 3060 = 3876 in all. Two dice: at most 
 
 MAX_EDGES = MAX_STATES * CHECKERS
 MAX_AFTERSTATES = 3060
-"""C(18, 4): the most afterstates one roll can have."""
+"""C(18, 4): the most afterstates one roll can have under `must_play` max, where all have the same number of steps but
+for finished games. Under `greedy` only MAX_STATES is proved."""
 
 _TABLE = 4 * MAX_STATES
 _POINTS = ((1 << 24) - 1) << 1
@@ -51,7 +53,7 @@ _IN_HOME = CHOICES["block_rule"].index("home")
 _NO_BLOCK_RULE = CHOICES["block_rule"].index("none")
 
 
-@intrinsic
+@_machine_instruction  # type: ignore[untyped-decorator]
 def _ctlz(typing_context: Any, value: Any) -> Any:
     """Leading zero bits of an int64 > 0 (one machine instruction)."""
 
@@ -61,7 +63,7 @@ def _ctlz(typing_context: Any, value: Any) -> Any:
     return types.int64(types.int64), codegen
 
 
-@intrinsic
+@_machine_instruction  # type: ignore[untyped-decorator]
 def _popcount(typing_context: Any, value: Any) -> Any:
     """Bits set in an int64 (one machine instruction)."""
 
@@ -73,7 +75,7 @@ def _popcount(typing_context: Any, value: Any) -> Any:
 
 @_inline
 def _highest(mask: int) -> int:
-    return 63 - _ctlz(mask)
+    return int(63 - _ctlz(mask))
 
 
 class Turn(NamedTuple):
@@ -399,8 +401,7 @@ def _double_rear_first(ws: Any, die: int, steps: int, turn: Turn) -> tuple[int, 
         out, into = _one(source), _one(source - die)
         lo = states[0, depth] - out[0] + into[0]
         hi = states[1, depth] - out[1] + into[1]
-        if depth + 1 > deepest:
-            deepest = depth + 1
+        deepest = max(deepest, depth + 1)
         if depth + 1 == steps:
             results[0, count] = lo
             results[1, count] = hi
@@ -499,7 +500,7 @@ def generate_turn(ws: Any, own: Any, opponent: Any, die_1: int, die_2: int, code
     states, results, _, _, _, _ = ws
     lo, hi, mask = 0, 0, 0
     for slot in range(SLOTS):
-        count = np.int64(own[slot])
+        count = int(own[slot])
         if count:
             mask |= 1 << slot
             if slot < 13:
@@ -508,7 +509,7 @@ def generate_turn(ws: Any, own: Any, opponent: Any, die_1: int, die_2: int, code
                 hi |= count << (4 * (slot - 13))
     held, single, lowest = 0, 0, -1
     for slot in range(BAR):
-        count = np.int64(opponent[slot])
+        count = int(opponent[slot])
         if count:
             held |= 1 << slot
             if lowest < 0:
@@ -522,7 +523,7 @@ def generate_turn(ws: Any, own: Any, opponent: Any, die_1: int, die_2: int, code
     steps = 4 if high == low else 2
     head = _count(lo, hi, HEAD)
     limit = _head_limit(head, closed, held >> HEAD & 1 == 1, high, low, codes)
-    forbidden = _forbidden_windows(np.int64(opponent[0]), lowest, codes)
+    forbidden = _forbidden_windows(int(opponent[0]), lowest, codes)
     turn = Turn(closed, blots, forbidden, limit, head)
     outside = 0
     for slot in range(HOME + 1, SLOTS):
@@ -575,9 +576,7 @@ def generate(boards: Any, dice: Any, codes: RuleCodes) -> tuple[Any, Any]:
     out = np.empty((32 * n + MAX_AFTERSTATES, 2, SLOTS), np.int8)
     filled = 0
     for game in range(n):
-        count = generate_turn(
-            ws, boards[game, 0], boards[game, 1], np.int64(dice[game, 0]), np.int64(dice[game, 1]), codes
-        )
+        count = generate_turn(ws, boards[game, 0], boards[game, 1], int(dice[game, 0]), int(dice[game, 1]), codes)
         if filled + count > out.shape[0]:
             larger = np.empty((2 * out.shape[0] + count, 2, SLOTS), np.int8)
             larger[:filled] = out[:filled]
@@ -598,7 +597,7 @@ def first_invalid(boards: Any, dice: Any, short: int) -> int:
         for side in range(2):
             total = 0
             for slot in range(SLOTS):
-                count = np.int64(boards[game, side, slot])
+                count = int(boards[game, side, slot])
                 if count < 0:
                     return game
                 total += count

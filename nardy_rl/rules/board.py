@@ -59,7 +59,9 @@ def check_boards(boards: Any, rules: Rules) -> Boards:
     opponent = array[:, 1, OPP_POINT[rules.geometry]]
     shared = (array[:, 0] > 0) & (opponent > 0)
     shared[:, [0, BAR]] = False
-    _refuse(shared, lambda g, p: f"both sides hold the mover's point {p} (the opponent's {OPP_POINT[rules.geometry][p]})")
+    _refuse(
+        shared, lambda g, p: f"both sides hold the mover's point {p} (the opponent's {OPP_POINT[rules.geometry][p]})"
+    )
     both_off = (array[:, :, 0] == CHECKERS).all(axis=1)
     _refuse(both_off, lambda g: "both sides have borne off all checkers; the game is over")
     return array

@@ -30,7 +30,7 @@ def mix(state: Any, counter: Any) -> Any:
     return z ^ (z >> np.uint64(31))
 
 
-@numba.vectorize(["uint64(uint64, uint64, uint64, uint64)"], cache=True)
+@numba.vectorize(["uint64(uint64, uint64, uint64, uint64)"], cache=True)  # type: ignore[untyped-decorator]
 def _bits(seed: Any, purpose: Any, stream: Any, turn: Any) -> Any:
     return mix(mix(mix(seed, purpose), stream), turn)
 

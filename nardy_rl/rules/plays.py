@@ -39,15 +39,20 @@ def legal_afterstates(boards: Any, dice: Any, rules: Rules = OFFICIAL) -> Afters
         rules: Any `Rules`.
 
     Returns:
-        `Afterstates`: boards int8 (K, 2, 26) still seen by the mover, offsets int64 (N + 1,). Within a game the rows are
-        distinct and in a fixed order; a forced pass is one row, the unchanged board (R1.3). Never truncated.
+        `Afterstates`: boards int8 (K, 2, 26) still seen by the mover, offsets int64 (N + 1,). Within a game the rows
+        are distinct and in a fixed order; a forced pass is one row, the unchanged board (R1.3). Never truncated.
 
     Raises:
         ValueError: An impossible board or die; says which game of the batch and why.
     """
     boards = np.asarray(boards)
     dice = np.asarray(dice)
-    if boards.dtype != np.int8 or boards.shape[1:] != (2, 26) or dice.shape != (len(boards), 2) or dice.dtype.kind not in "iu":
+    if (
+        boards.dtype != np.int8
+        or boards.shape[1:] != (2, 26)
+        or dice.shape != (len(boards), 2)
+        or dice.dtype.kind not in "iu"
+    ):
         check_dice(dice, len(check_boards(boards, rules)))
     codes = rules.codes
     if dice.dtype != np.int8:

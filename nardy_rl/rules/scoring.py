@@ -59,19 +59,17 @@ def win_level(losers: NDArray[np.int8], rules: Rules) -> NDArray[np.int64]:
     counts = losers.astype(np.int64)
     none_off = counts[:, OFF] == 0
     all_home = counts[:, HOME + 1 :].sum(axis=1) == 0
-    if rules.scoring == "oin_mars":
-        return 1 + none_off
-    if rules.scoring == "home_mars3":
-        return 1 + none_off.astype(np.int64) + (none_off & all_home)
-    if rules.scoring == "checkers":
-        return 1 + none_off.astype(np.int64) + (none_off & all_home)
-    if rules.scoring == "four_level":
+    level = 1 + none_off.astype(np.int64)
+    if rules.scoring in ("home_mars3", "checkers"):
+        level += none_off & all_home
+    elif rules.scoring == "four_level":
         far = counts[:, BAR] if rules.geometry == "short" else counts[:, FIRST_QUARTER + 1 : HEAD + 1].sum(axis=1)
-        return np.where(none_off, np.where(all_home, 3, np.where(far > 0, 4, 2)), 1)
-    # backgammon: none off and one on the bar or in the winner's home
-    winners_home = OPP_POINT[rules.geometry][1 : HOME + 1]
-    far = counts[:, BAR] + counts[:, winners_home].sum(axis=1)
-    return np.where(none_off, np.where(far > 0, 3, 2), 1)
+        level = np.where(none_off, np.where(all_home, 3, np.where(far > 0, 4, 2)), 1)
+    elif rules.scoring == "backgammon":
+        far = counts[:, BAR] + counts[:, OPP_POINT[rules.geometry][1 : HOME + 1]].sum(axis=1)
+        level += none_off & (far > 0)
+    result: NDArray[np.int64] = level
+    return result
 
 
 def result_points(losers: NDArray[np.int8], win_levels: NDArray[np.int64], rules: Rules) -> NDArray[np.float64]:
@@ -109,7 +107,9 @@ def score(boards: Boards, rules: Rules) -> list[tuple[str, float]]:
     ]
 
 
-def settle(before: Boards, after: Boards, moved_first: Any, rules: Rules) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def settle(
+    before: Boards, after: Boards, moved_first: Any, rules: Rules
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Judges whether a play ended its game.
 
     Args:

@@ -110,19 +110,13 @@ class Rules:
             value = getattr(self, option)
             if value not in allowed:
                 raise ValueError(f"{option}={value!r} is not allowed; choose one of {', '.join(allowed)}")
-        if isinstance(self.head_rolls, str):
-            if self.head_rolls != ANY_ROLL:
-                raise ValueError(f"head_rolls={self.head_rolls!r} is not allowed; give doubles 1..6 or {ANY_ROLL!r}")
-        else:
-            rolls = tuple(self.head_rolls)
-            if not all(_is_int(die) and 1 <= die <= 6 for die in rolls):
-                raise ValueError(f"head_rolls={rolls!r} is not allowed; give doubles 1..6 or {ANY_ROLL!r}")
+        rolls = self.head_rolls
+        if rolls != ANY_ROLL:
+            if not isinstance(rolls, tuple) or not all(_is_int(die) and 1 <= die <= 6 for die in rolls):
+                raise ValueError(f"head_rolls={rolls!r} is not allowed; give a tuple of doubles 1..6, or {ANY_ROLL!r}")
             object.__setattr__(self, "head_rolls", tuple(sorted(set(rolls))))
-        start = tuple(self.start)
-        if len(start) != SLOTS or not all(_is_int(count) and count >= 0 for count in start) or sum(start) != CHECKERS:
-            raise ValueError(f"start={start!r} is not allowed; give {SLOTS} counts >= 0 that add up to {CHECKERS}")
-        object.__setattr__(self, "start", start)
-        if self.blot_limit != (1 if self.geometry == "short" else 0):
+        self._check_start()
+        if not _is_int(self.blot_limit) or self.blot_limit != (1 if self.geometry == "short" else 0):
             raise ValueError(
                 f"blot_limit={self.blot_limit!r} does not fit geometry={self.geometry!r}: 0 in long nardy, 1 in short"
             )
@@ -134,6 +128,22 @@ class Rules:
             raise ValueError(f"draw_points={self.draw_points!r} is not allowed; give a number from 0 to 1")
         if self.geometry == "short" and self.block_rule != "none":
             raise ValueError("block_rule must be 'none' in short nardy (R8.4)")
+
+    def _check_start(self) -> None:
+        start = self.start
+        if (
+            not isinstance(start, tuple)
+            or len(start) != SLOTS
+            or not all(_is_int(count) and count >= 0 for count in start)
+            or sum(start) != CHECKERS
+        ):
+            raise ValueError(f"start={start!r} is not allowed; give {SLOTS} counts >= 0 that add up to {CHECKERS}")
+        if start[OFF] == CHECKERS or (self.geometry == "long" and start[BAR]):
+            raise ValueError(f"start={start!r} is not allowed: all borne off, or on a bar that long nardy has not")
+        for point in range(1, POINTS + 1):
+            theirs = BAR - point if self.geometry == "short" else (point + 11) % POINTS + 1
+            if start[point] and start[theirs]:
+                raise ValueError(f"start={start!r} is not allowed: both sides would hold the point {point} | {theirs}")
 
     @property
     def codes(self) -> RuleCodes:
@@ -168,9 +178,7 @@ PRESETS: dict[str, Rules] = {
     "moscow": dataclasses.replace(
         OFFICIAL, head_condition="any_block", block_transit="allow", next_game="winner", draw="none"
     ),
-    "casual": dataclasses.replace(
-        OFFICIAL, head_rolls=(6,), head_condition="always", scoring="checkers", draw="none"
-    ),
+    "casual": dataclasses.replace(OFFICIAL, head_rolls=(6,), head_condition="always", scoring="checkers", draw="none"),
     "overview": dataclasses.replace(
         OFFICIAL, head_rolls=(1, 2, 3, 4, 5, 6), head_condition="always", scoring="four_level", draw="none"
     ),

@@ -1,0 +1,1 @@
+"""Self-play training: play, targets, learn, log."""

@@ -202,7 +202,9 @@ class BatchedTrainer:
             loss = self.net.loss(output, torch.from_numpy(samples.target[batch]))
             self.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
-            norms.append(float(torch.nn.utils.get_total_norm([p.grad for p in self.net.parameters()])))
+            norms.append(
+                float(torch.nn.utils.get_total_norm([p.grad for p in self.net.parameters() if p.grad is not None]))
+            )
             self.optimizer.step()
             losses.append(loss.item())
             weights.append(len(batch))

@@ -1,12 +1,13 @@
 """Online TD(lambda) with eligibility traces, one game at a time: TD-Gammon's way.
 
-After every turn t the weights move by lr * sum over outcomes k of delta[k] * e[k], where delta = V(s[t+1]) - V(s[t]) (the
-result instead of V at the end) and e = lambda * e + grad V(s[t]) (Sutton, "Learning to predict by the methods of temporal
-differences", Machine Learning 3, 1988; Tesauro, "Temporal difference learning and TD-Gammon", CACM 38(3), 1995).
+After every turn t the weights move by lr * sum over outcomes k of delta[k] * e[k], where delta = V(s[t+1]) - V(s[t])
+(the result instead of V at the end) and e = lambda * e + grad V(s[t]) (Sutton, "Learning to predict by the methods of
+temporal differences", Machine Learning 3, 1988; Tesauro, "Temporal difference learning and TD-Gammon", CACM 38(3),
+1995).
 
-The change of side: traces and deltas are kept from the first seat's view throughout a game, so the value of a position in
-which the second seat is on roll enters reversed (an equity: negated). The gradient is written out by hand and compiled; a
-test holds it equal to torch's.
+The change of side: traces and deltas are kept from the first seat's view throughout a game, so the value of a
+position in which the second seat is on roll enters reversed (an equity: negated). The gradient is written out by hand
+and compiled; a test holds it equal to torch's.
 """
 
 import time
@@ -46,8 +47,9 @@ class Traces(NamedTuple):
 def new_traces(weights: CompiledWeights) -> Traces:
     """Traces of zero for a net with these weights."""
     width = len(weights.last_bias)
-    zeros = [np.zeros((width, *array.shape), np.float32) for array in weights[:6]]
-    return Traces(*zeros, touched=np.zeros(ROWS, np.bool_))
+    shapes = [(width, *np.shape(array)) for array in weights[: len(Traces._fields) - 1]]
+    arrays: Any = [np.zeros(shape, np.float32) for shape in shapes]
+    return Traces._make([*arrays, np.zeros(ROWS, np.bool_)])
 
 
 @numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
@@ -92,10 +94,11 @@ def value_and_trace(rows: Any, weights: Any, traces: Any, decay: Any, reverse: A
             for k in range(width):
                 for i in range(hidden):
                     traces.rows[k, row, i] *= decay
-    for trace in (traces.bias, traces.last_bias, traces.second_bias):
-        trace *= decay
-    for trace in (traces.second, traces.last):
-        trace *= decay
+    traces.bias[:] *= decay
+    traces.second[:] *= decay
+    traces.second_bias[:] *= decay
+    traces.last[:] *= decay
+    traces.last_bias[:] *= decay
     for row in rows:
         traces.touched[row] = True
 
@@ -185,7 +188,8 @@ class OnlineTrainer:
         width = value_width(self.rules)
         wins = slice(levels(self.rules) + 1, None)
         points = value_points(self.rules)
-        predicted, actual = [], []
+        predicted: list[NDArray[np.float64]] = []
+        actual: list[NDArray[np.float64]] = []
         for game in games:  # all from the first seat's view
             final = np.broadcast_to(game.final, game.values.shape)
             for values, into in ((game.values, predicted), (final, actual)):
@@ -273,7 +277,13 @@ class OnlineTrainer:
                 first_equity = float(equity[0] if first_seat else -equity[0])
                 delta_array = np.stack(deltas) if deltas else np.zeros((1, width), dtype=np.float32)
                 return _Game(
-                    int(outcome[0]), first_equity, following, np.stack(values), delta_array, learn_s, float(np.linalg.norm(delta_array, axis=1).mean())
+                    int(outcome[0]),
+                    first_equity,
+                    following,
+                    np.stack(values),
+                    delta_array,
+                    learn_s,
+                    float(np.linalg.norm(delta_array, axis=1).mean()),
                 )
 
 

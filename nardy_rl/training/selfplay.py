@@ -38,12 +38,12 @@ class Trajectories(NamedTuple):
 
     @property
     def alive(self) -> NDArray[np.bool_]:
-        """bool (T, B): is there a turn t in this game."""
+        """Bool (T, B): is there a turn t in this game."""
         return np.arange(len(self.boards))[:, None] < self.length
 
     @property
     def moved_first(self) -> NDArray[np.bool_]:
-        """bool (T, B): does the player on roll before turn t hold the first seat."""
+        """Bool (T, B): does the player on roll before turn t hold the first seat."""
         turns, games = self.boards.shape[:2]
         return np.broadcast_to(np.arange(turns)[:, None] % 2 == 0, (turns, games))
 
@@ -53,7 +53,9 @@ class Trajectories(NamedTuple):
         return np.where(self.length % 2 == 1, self.equity, -self.equity)
 
 
-def play_games(evaluator: Evaluator, streams: NDArray[np.int64], seed: int, exploration: float, rules: Rules) -> Trajectories:
+def play_games(
+    evaluator: Evaluator, streams: NDArray[np.int64], seed: int, exploration: float, rules: Rules
+) -> Trajectories:
     """Plays one game to its end for each dice stream, both sides taking the afterstate of the highest equity.
 
     Args:
@@ -77,7 +79,9 @@ def play_games(evaluator: Evaluator, streams: NDArray[np.int64], seed: int, expl
         random = np.zeros(len(games), dtype=np.bool_)
         if exploration > 0:
             random = dice.uniform(seed, dice.EXPLORE, games.stream, games.turn) < exploration
-            drawn = dice.bits(seed, dice.SAMPLE, games.stream, games.turn) % decisions.afterstates.counts.astype(np.uint64)
+            drawn = dice.bits(seed, dice.SAMPLE, games.stream, games.turn) % decisions.afterstates.counts.astype(
+                np.uint64
+            )
             chosen = np.where(random, decisions.afterstates.offsets[:-1] + drawn.astype(np.int64), chosen)
 
         boards.append(np.zeros((len(outcome), 2, 26), dtype=np.int8))

@@ -15,8 +15,8 @@ def lambda_returns(rewards: Array, discounts: Array, values: Array, lambdas: Arr
     """Lambda-returns by backward recursion (Sutton and Barto, "Reinforcement Learning", 2nd ed. 2018, eq. 12.18).
 
     G[t] = rewards[t] + discounts[t] * ((1 - lambdas[t]) * values[t] + lambdas[t] * G[t + 1]), where index t of the
-    arguments belongs to what is seen AFTER turn t, and G[T] is values[T - 1]: lambda 0 is the one-step TD target, lambda
-    1 the discounted sum of rewards up to the last value (Monte Carlo once a terminal turn has discount 0).
+    arguments belongs to what is seen AFTER turn t, and G[T] is values[T - 1]: lambda 0 is the one-step TD target,
+    lambda 1 the discounted sum of rewards up to the last value (Monte Carlo once a terminal turn has discount 0).
 
     Args:
         rewards: float32 (T, ...), received for turn t, from the view of the player who moved at t.
@@ -49,8 +49,8 @@ def to_parity(values: Array) -> Array:
             equity.
 
     Returns:
-        The same shape: [draw, win 1 + lose 1, ..., win L + lose L, win 1 - lose 1, ..., win L - lose L]; an equity is its
-        own (only) difference.
+        The same shape: [draw, win 1 + lose 1, ..., win L + lose L, win 1 - lose 1, ..., win L - lose L]; an equity is
+        its own (only) difference.
     """
     width = values.shape[-1]
     if width == 1:

@@ -1,8 +1,8 @@
 """A training run: the one readable loop.
 
 A run's folder holds config.json, metrics.jsonl, TensorBoard events and checkpoints/GAMES/. A checkpoint of a run has,
-beside the net, all that decides the further course (optimizer, counters), so that a run stopped at any point and resumed
-ends with the same weights, bit for bit, as one never stopped.
+beside the net, all that decides the further course (optimizer, counters), so that a run stopped at any point and
+resumed ends with the same weights, bit for bit, as one never stopped.
 """
 
 import dataclasses
@@ -254,7 +254,10 @@ def _save(run: _Run) -> Path:
     }
     with new_folder(path) as folder:
         write_checkpoint(folder, run.trainer.net, run.rules, provenance)
-        save_file({name: value.contiguous().clone() for name, value in run.trainer.state().items()}, str(folder / STATE_TENSORS))
+        save_file(
+            {name: value.contiguous().clone() for name, value in run.trainer.state().items()},
+            str(folder / STATE_TENSORS),
+        )
         counters = {"iteration": run.iteration, "games": run.games, "seconds": run.seconds}
         write_json(folder / STATE, {**counters, "config": config})
     saved = sorted((run.folder / RUN_CHECKPOINTS).glob("[0-9]*"))

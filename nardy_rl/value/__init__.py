@@ -1,0 +1,1 @@
+"""The value net, its evaluators and checkpoints."""

@@ -132,7 +132,8 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     found = TorchEvaluator(net, rules).values(boards, moved_first)
     if found.shape != expected.shape or not np.allclose(found, expected, rtol=0.0, atol=TOLERANCE):
         raise CheckpointError(
-            f"{folder}: the net does not give the outputs it was saved with; weights and meta.json do not belong together"
+            f"{folder}: the net does not give the outputs it was saved with; "
+            "weights and meta.json do not belong together"
         )
     return Checkpoint(folder, net, rules, meta)
 
@@ -153,18 +154,21 @@ def read_meta(folder: Path) -> dict[str, Any]:
         raise CheckpointError(f"{folder / META} is damaged: not an object")
     for name, expected in (("format", FORMAT), ("features", FEATURES)):
         if meta.get(name) != expected:
-            raise CheckpointError(f"{folder / META}: {name} {meta.get(name)!r} is not {expected!r}, which this version reads")
+            raise CheckpointError(
+                f"{folder / META}: {name} {meta.get(name)!r} is not {expected!r}, which this version reads"
+            )
     return meta
 
 
 def sentinel_positions(rules: Rules) -> tuple[Boards, NDArray[np.bool_]]:
     """Eight positions spread over one game of random play: boards int8 (8, 2, 26) and moved_first bool (8,)."""
     games = new_games([0], rules)
-    boards, moved_first = [], []
+    boards: list[NDArray[np.int8]] = []
+    moved_first: list[bool] = []
     while len(boards) < len(SENTINEL_TURNS):
         if int(games.turn[0]) >= SENTINEL_TURNS[len(boards)]:
             boards.append(games.boards[0])
-            moved_first.append(games.moved_first[0])
+            moved_first.append(bool(games.moved_first[0]))
         after = legal_afterstates(games.boards, roll(games, 0, rules), rules)
         choice = int(dice.bits(0, dice.SAMPLE, games.stream, games.turn)[0] % np.uint64(len(after.boards)))
         games, outcome, _ = apply(games, after.boards[[choice]], rules)

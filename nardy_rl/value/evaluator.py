@@ -90,8 +90,8 @@ class CompiledEvaluator:
     def weights_into(self, net: ValueNet) -> None:
         """Copies the weights back into a net of the same shape."""
         names = ("rows.weight", "bias", "second.weight", "second.bias", "last.weight", "last.bias")
-        arrays = zip(names, self.weights[: len(names)], strict=True)
-        net.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in arrays})
+        state = {name: torch.tensor(array) for name, array in zip(names, self.weights[: len(names)], strict=True)}
+        net.load_state_dict(state)
 
     def values(self, boards: Boards, moved_first: NDArray[np.bool_]) -> NDArray[np.float32]:
         """See `Evaluator`."""

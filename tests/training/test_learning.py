@@ -5,6 +5,8 @@ import pytest
 import torch
 
 from nardy_rl.config import Schedule, TrainConfig
+from nardy_rl.rules.dice import roll_dice
+from nardy_rl.rules.reference import legal_plays
 from nardy_rl.rules.spec import make_rules
 from nardy_rl.training.batched import make_samples
 from nardy_rl.training.online import OnlineTrainer, clear_traces, move_weights, new_traces, value_and_trace
@@ -49,9 +51,6 @@ def test_games_are_chained_by_legal_plays() -> None:
     """Every board of a trajectory is a legal afterstate, flipped, of the one before; a game ends once."""
     evaluator = CompiledEvaluator(make_net(NetConfig(8, 4), OFFICIAL, 0), OFFICIAL)
     games = play_games(evaluator, np.arange(4), 5, 0.3, OFFICIAL)
-    from nardy_rl.rules.dice import roll_dice
-    from nardy_rl.rules.reference import legal_plays
-
     for game, length in enumerate(games.length):
         thrown = roll_dice(5, np.full(length, game), np.arange(length))
         for t in range(length - 1):
@@ -140,7 +139,9 @@ def test_hand_written_gradient_equals_torch(preset: str, reverse: bool) -> None:
 
 def test_online_td_learns_the_result_of_a_fixed_game() -> None:
     """Played again and again, the same game's values approach its result, from both sides' views."""
-    config = TrainConfig(algorithm="online", games=100, net=NetConfig(24, 8), lr=Schedule(0.02, 0.02), lam=Schedule(0.7, 0.7))
+    config = TrainConfig(
+        algorithm="online", games=100, net=NetConfig(24, 8), lr=Schedule(0.02, 0.02), lam=Schedule(0.7, 0.7)
+    )
     trainer = OnlineTrainer(config, OFFICIAL)
     first = trainer.iterate(0, 0, 1, 0).loss
     for repeat in range(60):

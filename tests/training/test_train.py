@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from nardy_rl.config import MatchConfig, Schedule, TrainConfig
 from nardy_rl.rules.spec import make_rules
@@ -159,8 +160,6 @@ def test_all_scorings_train(tmp_path: Path) -> None:
 
 
 def test_tensorboard_has_what_it_should(tmp_path: Path) -> None:
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
     match = MatchConfig(opponents=["random"], every_games=64, pairs=4, final_pairs=0)
     done = train(config(tmp_path, match=match))
     run = done.checkpoint.parent.parent

@@ -145,9 +145,13 @@ def test_an_agent_refuses_rules_its_net_was_not_made_for(saved: Path) -> None:
 
 
 def test_new_folder_is_removed_on_interrupt(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), new_folder(tmp_path / "x") as folder:
-        (folder / "half").write_text("half")
-        raise KeyboardInterrupt
+    def interrupted() -> None:
+        with new_folder(tmp_path / "x") as folder:
+            (folder / "half").write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert list(tmp_path.iterdir()) == []
 
 

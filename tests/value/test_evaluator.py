@@ -76,9 +76,7 @@ def test_results_do_not_depend_on_the_batch() -> None:
     for game in (0, 17, 200, len(boards) - 1):
         first, last = after.offsets[game : game + 2]
         alone = Afterstates(after.boards[first:last], np.array([0, last - first]))
-        np.testing.assert_array_equal(
-            together[first:last], evaluator.after_play(boards[[game]], seats[[game]], alone)
-        )
+        np.testing.assert_array_equal(together[first:last], evaluator.after_play(boards[[game]], seats[[game]], alone))
 
 
 def test_active_rows_by_hand() -> None:

@@ -1,0 +1,39 @@
+# `make train` and `make test` need only Python >= 3.11 and make: they create .venv and install into it first.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: help train test test-slow evaluate lint notebooks clean
+
+help: ## List the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+
+train: $(VENV)/.installed ## Train the quick bot (about 3 minutes of training) and play it against the baselines
+	$(BIN)/python scripts/train.py experiment=quick
+
+test: $(VENV)/.installed ## Run all tests but the slow ones
+	$(BIN)/python -m pytest
+
+test-slow: $(VENV)/.installed ## Run the slow tests too (about 15 minutes more)
+	$(BIN)/python -m pytest -m "slow or not slow"
+
+evaluate: $(VENV)/.installed ## Play the kept checkpoint against the baselines
+	$(BIN)/python scripts/evaluate.py "agents=[checkpoints/long-quick-v1,heuristic,random]"
+
+lint: $(VENV)/.installed-dev ## ruff and mypy --strict
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean: ## Remove the virtual environment and caches (not runs/)
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "nardy_rl needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[test]"
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@touch $@
