@@ -13,7 +13,7 @@ from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from nardy_rl.config import EvaluateConfig, TrainConfig
+from nardy_rl.config import EvaluateConfig, PicturesConfig, TrainConfig
 
 _CONFIGS = Path.cwd() / "configs"
 
@@ -26,6 +26,11 @@ def train() -> None:
 def evaluate() -> None:
     """Plays agents against each other: `python scripts/evaluate.py agents=[A,B,...] [field=value ...]`."""
     _run("evaluate", EvaluateConfig, _evaluate)
+
+
+def pictures() -> None:
+    """Draws a run's learning curve and a position: `python scripts/pictures.py run=runs/quick`."""
+    _run("pictures", PicturesConfig, _pictures)
 
 
 def _train(config: TrainConfig) -> int:
@@ -68,6 +73,14 @@ def _evaluate(config: EvaluateConfig) -> int:
     Console().print(match_table(results))
     if config.json is not None:
         write_json(Path(config.json), matches_as_json(results, config.rules))
+    return 0
+
+
+def _pictures(config: PicturesConfig) -> int:
+    from nardy_rl.training.pictures import save_pictures  # noqa: PLC0415
+
+    for path in save_pictures(Path(config.run), Path(config.out), config.seed, config.turn):
+        Console().print(f"Wrote {path}")
     return 0
 
 

@@ -142,6 +142,23 @@ class EvaluateConfig:
     json: str | None = None
 
 
+@dataclass
+class PicturesConfig:
+    """Pictures of a run.
+
+    Attributes:
+        run: Folder of a training run.
+        out: Folder for the pictures, learning_curve.svg and board.svg.
+        seed: Dice of the game whose position is drawn.
+        turn: Turn of that game, both sides played by the run's net.
+    """
+
+    run: str = "runs/quick"
+    out: str = "docs"
+    seed: int = 5
+    turn: int = 30
+
+
 def check_train_config(config: TrainConfig) -> None:
     """Raises a ValueError that names the field, its value and what is allowed."""
     if config.algorithm not in ALGORITHMS:

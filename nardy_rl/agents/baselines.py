@@ -73,13 +73,16 @@ _BEAROFF_SCORE: NDArray[np.float64] = _RANK**2 * _IS_OFF - _RANK * _IS_OUTSIDE -
 class Weights(NamedTuple):
     """What the heuristic looks at on an afterstate, and what one unit of each is worth to the mover.
 
-    The scale is arbitrary; only the order of afterstates counts. The signs are the advice of the strategy texts, the
-    sizes were tuned by a seeded random search in the arena (each change kept only if it beat the weights before it and
-    did no worse against `random`). Points are in the mover's numbering: his 12 is the opponent's head.
+    The scale is arbitrary; only the order of afterstates counts. The signs are the advice of the strategy texts; the
+    sizes come from a seeded random search in the arena, against earlier weights, `bearoff` and `random`, and are
+    rounded. `squeeze` and `block6` are beyond the size from which more makes no difference: they mean never and always.
+
+    Points are in the mover's numbering: 24 is his head, 12 the opponent's. Below, "you" are the mover, "he" the
+    opponent.
     """
 
     head: float = -1.4
-    """Leave the head steadily: a checker still on 24."""
+    """Leave the head steadily: a checker of yours still on 24."""
     squeeze: float = -6.0
     """Never let him take three points running before your head: each point beyond two in his longest run on 23..18."""
     start_points: float = 0.3
@@ -131,6 +134,9 @@ WEIGHTS = Weights()
 
 class HeuristicAgent:
     """Long nardy by the books: a weighted sum of what the strategy texts tell a player to look at (see `Weights`).
+
+    Under the official rules it wins 99.7% of games against `random`, 89% by mars: +1.885 ± 0.010 points per game (2,000
+    pairs), and +1.68 ± 0.03 against `bearoff` (1,000 pairs).
 
     Raises:
         ValueError: For short nardy, where none of the advice holds.

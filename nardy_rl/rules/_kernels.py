@@ -177,8 +177,9 @@ def _head_limit(head: int, closed: int, opp_on_head: bool, high: int, low: int, 
     double = high == low
     if not (codes.head_rolls & 1 or (double and codes.head_rolls >> high & 1)):
         return limit
+    second = max(limit, 2)
     if codes.head_condition == _ALWAYS:
-        return limit + 1
+        return second
     if double:
         for step in range(1, 5):
             point = HEAD - step * high
@@ -186,12 +187,12 @@ def _head_limit(head: int, closed: int, opp_on_head: bool, high: int, low: int, 
                 return limit
             if closed >> point & 1:
                 stopped = codes.head_condition == _ANY_BLOCK or (point == 12 and opp_on_head)
-                return limit + 1 if stopped else limit
+                return second if stopped else limit
         return limit
     if codes.head_condition != _ANY_BLOCK:
         return limit  # two different dice fall short of the opponent's head, 12 pips on
     if closed >> (HEAD - high - low) & 1 or (closed >> (HEAD - high) & 1 and closed >> (HEAD - low) & 1):
-        return limit + 1
+        return second
     return limit
 
 
@@ -292,9 +293,12 @@ def _expand(
         n = _add_step(ws, parent, n, n_edges, source, target, turn, rank)
         n_edges += 1
     if n_edges == before and bearing_off and codes.bear_off_blocked == 1:
-        # R4.3 leftmost: the die has no step at all, so the highest checker goes off, wherever it stands
-        n = _add_step(ws, parent, n, n_edges, _highest(mask & _POINTS), 0, turn, rank)
-        n_edges += 1
+        # R4.3 leftmost: the die has no step at all, so the highest checker goes off, wherever it stands. That makes no
+        # block, but a forbidden one may be there already and stay (R3.3)
+        source = _highest(mask & _POINTS)
+        if codes.block_transit == 1 or _runs_of_six(_mask_after(lo, hi, mask, source, 0)) & turn.forbidden == 0:
+            n = _add_step(ws, parent, n, n_edges, source, 0, turn, rank)
+            n_edges += 1
     return n, n_edges
 
 
@@ -308,7 +312,7 @@ def _head_may_leave(lo: int, hi: int, mask: int, die: int, turn: Turn, codes: Ru
         return True
     # R2.3 stuck_first: on the first turn the departed checker is the only one off the head
     first = _highest(mask ^ 1 << HEAD)
-    return first <= die or turn.closed >> (first - die) & 1 == 1
+    return first > die and turn.closed >> (first - die) & 1 == 1
 
 
 @_jit

@@ -80,7 +80,8 @@ def _triangle(point: int) -> Iterator[str]:
     base, tip = (_EDGE, _EDGE + 160) if top else (_HEIGHT - _EDGE, _HEIGHT - _EDGE - 160)
     half = _CELL / 2 - 1
     yield f'<path d="M{x - half} {base}H{x + half}L{x} {tip}Z" fill="{_TRIANGLES[point % 2]}"/>'
-    yield f'<text x="{x}" y="{_EDGE - 7 if top else _HEIGHT - _EDGE + 15}" font-size="11" fill="{_PAPER}">{point}</text>'
+    y = _EDGE - 7 if top else _HEIGHT - _EDGE + 15
+    yield f'<text x="{x}" y="{y}" font-size="11" fill="{_PAPER}">{point}</text>'
 
 
 def _stack(x: float, top: bool, count: int, side: int) -> Iterator[str]:

@@ -7,10 +7,10 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from torch.utils.tensorboard import SummaryWriter
 
 from nardy_rl.files import write_text
+from nardy_rl.training.figures import calibration_figure
 from nardy_rl.training.report import Calibration
 
 METRICS = "metrics.jsonl"
@@ -57,17 +57,6 @@ class RunLog:
         for k, (predicted, actual) in enumerate(zip(bins.predicted, bins.actual, strict=True)):
             if not np.isnan(predicted):
                 self._writer.add_scalar(f"calibration_bins/{k}_actual_minus_predicted", actual - predicted, games)
-
-
-def calibration_figure(bins: Calibration) -> Figure:
-    """Predicted against actual win rates, the area of a dot standing for its share of the positions."""
-    figure = Figure(figsize=(4, 4), layout="constrained")
-    axes = figure.subplots()
-    axes.plot([0, 1], [0, 1], color="0.7", linewidth=1)
-    axes.scatter(bins.predicted, bins.actual, s=20 + 400 * bins.count / max(bins.count.sum(), 1), color="C0")
-    axes.set(xlabel="predicted to win", ylabel="won", xlim=(0, 1), ylim=(0, 1), aspect="equal")
-    axes.set_title(f"calibration, mean error {bins.error:.3f}")
-    return figure
 
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:

@@ -27,7 +27,7 @@ from nardy_rl.value.evaluator import TorchEvaluator
 from nardy_rl.value.net import NetConfig, ValueNet, value_width
 
 FORMAT = 1
-FEATURES = "side-slot-count-1"
+FEATURES = "side-slot-stack-1"
 """Name of what `features.active_rows` computes; another input gets another name."""
 WEIGHTS, META = "weights.safetensors", "meta.json"
 RUN_CHECKPOINTS = "checkpoints"

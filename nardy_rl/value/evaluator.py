@@ -156,7 +156,7 @@ class CompiledWeights(NamedTuple):
     """The net's parameters as the kernels want them, all C-contiguous."""
 
     rows: NDArray[np.float32]
-    """(ROWS, H); the row of count 0 is zero, so that a slot may be emptied or filled like any other change."""
+    """(ROWS, H)"""
     bias: NDArray[np.float32]
     second: NDArray[np.float32]
     """(H2, H)"""
@@ -172,10 +172,8 @@ class CompiledWeights(NamedTuple):
 def compiled_weights(net: ValueNet, rules: Rules) -> CompiledWeights:
     """A snapshot of the net's parameters; later training does not change it."""
     arrays = weights_as_arrays(net)
-    rows = arrays["rows.weight"]
-    rows[np.arange(0, SEAT_ROW, COUNTS)] = 0.0
     return CompiledWeights(
-        rows=rows,
+        rows=arrays["rows.weight"],
         bias=arrays["bias"],
         second=arrays["second.weight"],
         second_bias=arrays["second.bias"],
@@ -209,11 +207,10 @@ def _full_sum(words: Any, flipped: bool, moved_first: bool, weights: CompiledWei
         word = words[w]
         for byte in range(4):
             count = (word >> (8 * byte)) & 15
-            if count:
-                slot = w * 4 + byte
-                if flipped:
-                    slot = slot + SLOTS if slot < SLOTS else slot - SLOTS
-                row = slot * COUNTS + count
+            slot = w * 4 + byte
+            if flipped:
+                slot = slot + SLOTS if slot < SLOTS else slot - SLOTS
+            for row in range(slot * COUNTS + 1, slot * COUNTS + count + 1):
                 for i in range(len(out)):
                     out[i] += weights.rows[row, i]
     if moved_first:
@@ -279,12 +276,14 @@ def _after_play(boards: Any, moved_first: Any, after: Any, offsets: Any, weights
                     for byte in range(4):
                         old = (boards[game, w] >> (8 * byte)) & 15
                         new = (after[k, w] >> (8 * byte)) & 15
-                        if old != new:
-                            slot = w * 4 + byte
-                            slot = slot + SLOTS if slot < SLOTS else slot - SLOTS
-                            gone, come = slot * COUNTS + old, slot * COUNTS + new
+                        slot = w * 4 + byte
+                        slot = slot + SLOTS if slot < SLOTS else slot - SLOTS
+                        for row in range(slot * COUNTS + old + 1, slot * COUNTS + new + 1):
                             for i in range(len(first)):
-                                first[i] += weights.rows[come, i] - weights.rows[gone, i]
+                                first[i] += weights.rows[row, i]
+                        for row in range(slot * COUNTS + new + 1, slot * COUNTS + old + 1):
+                            for i in range(len(first)):
+                                first[i] -= weights.rows[row, i]
             _layers(first, weights, hidden, value)
             total = 0.0
             for i in range(width):

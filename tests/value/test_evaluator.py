@@ -82,9 +82,10 @@ def test_results_do_not_depend_on_the_batch() -> None:
 def test_active_rows_by_hand() -> None:
     board = np.array([parse_position("off:3 24:2 1:10 | 24:15")], dtype=np.int8)
     rows, offsets = active_rows(board, np.array([True]))
-    own = [0 * COUNTS + 3, 1 * COUNTS + 10, 24 * COUNTS + 2]
-    assert rows.tolist() == [*own, (26 + 24) * COUNTS + 15, SEAT_ROW]
-    assert offsets.tolist() == [0, 5]
+    own = [1, 2, 3, *range(COUNTS + 1, COUNTS + 11), 24 * COUNTS + 1, 24 * COUNTS + 2]
+    opponent = list(range((26 + 24) * COUNTS + 1, (26 + 24) * COUNTS + 16))
+    assert rows.tolist() == [*own, *opponent, SEAT_ROW]
+    assert offsets.tolist() == [0, 31]
     assert rows.max() < ROWS
 
 
