@@ -1,7 +1,6 @@
 """The commands behind scripts/: the only place that knows hydra. Below it there are plain dataclasses."""
 
 import dataclasses
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from nardy_rl.config import EvaluateConfig, PicturesConfig, TrainConfig
 
-_CONFIGS = Path.cwd() / "configs"
+_CONFIGS = [folder for folder in (Path.cwd() / "configs", Path(__file__).parents[1] / "configs") if folder.is_dir()]
+"""Where overlays are looked for: the user's own folder before the project's."""
 
 
 def train() -> None:
@@ -100,7 +100,7 @@ def _run(name: str, schema: type[Any], command: Callable[[Any], int]) -> None:
         node={
             "defaults": [f"{name}_schema", "_self_", {"experiment": None}, {"override hydra/job_logging": "none"}],
             "hydra": {
-                "searchpath": [f"file://{_CONFIGS}"],
+                "searchpath": [f"file://{folder}" for folder in _CONFIGS],
                 "output_subdir": None,
                 "run": {"dir": "."},
                 "hydra_logging": {"disable_existing_loggers": False, "version": 1},
@@ -126,6 +126,3 @@ def _run(name: str, schema: type[Any], command: Callable[[Any], int]) -> None:
     sys.stdout.flush()
     if code:
         sys.exit(code)
-
-
-os.environ.setdefault("HYDRA_FULL_ERROR", "0")

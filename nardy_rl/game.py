@@ -17,6 +17,9 @@ from nardy_rl.rules.spec import Rules
 FIRST, SECOND = 0, 1
 """Seats: who made the first move of the game, and who answered."""
 
+MAX_TURNS = 10_000
+"""A game of long nardy has about 92 turns; one that gets here is a deadlock of two blocks (`block_rule` none)."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Games:

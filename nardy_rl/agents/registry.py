@@ -7,9 +7,6 @@ from nardy_rl.agents.base import Agent
 from nardy_rl.agents.baselines import BearoffAgent, HeuristicAgent, PipsAgent, RandomAgent
 from nardy_rl.rules.spec import Rules
 
-META = "meta.json"
-"""The file that makes a directory a checkpoint."""
-
 _NAMED: dict[str, tuple[Callable[[Rules], Agent], str]] = {
     "random": (RandomAgent, "any legal play, all equally likely"),
     "pips": (PipsAgent, "most checkers off, then fewest pips left; otherwise random"),
@@ -19,7 +16,7 @@ _NAMED: dict[str, tuple[Callable[[Rules], Agent], str]] = {
 
 AGENT_KINDS: dict[str, str] = {
     **{name: description for name, (_, description) in _NAMED.items()},
-    "PATH": "a trained value net: the directory of its checkpoint",
+    "PATH": "a trained value net: the directory of its checkpoint, or of a training run (its newest one)",
 }
 """What a spec can be, and in one line what that plays like."""
 
@@ -39,13 +36,11 @@ def make_agent(spec: str, rules: Rules) -> Agent:
         return _NAMED[spec][0](rules)
     path = Path(spec)
     if spec and path.is_dir():
-        if not (path / META).is_file():
-            raise ValueError(f"agent {spec!r}: the directory has no {META}, so it is not a checkpoint")
         from nardy_rl.agents.value import ValueAgent  # noqa: PLC0415  (torch loads only for those who need it)
 
         return ValueAgent.load(spec, rules)
     allowed = f"choose one of {', '.join(_NAMED)}, or a checkpoint directory"
-    if path.name == META and path.is_file():
+    if path.is_file() and path.name == "meta.json":
         raise ValueError(f"agent {spec!r} is a file; give its directory, {str(path.parent)!r}")
     if len(path.parts) > 1:
         raise ValueError(f"agent {spec!r}: there is no such directory; {allowed}")

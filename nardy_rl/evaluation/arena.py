@@ -8,16 +8,12 @@ Pairs are played in chunks of fixed size, whatever the number of threads, so eve
 thread count gives the same numbers to the last bit.
 """
 
-import contextlib
 import dataclasses
 import itertools
-import json
 import math
-import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,16 +23,13 @@ from rich.table import Table
 
 from nardy_rl.agents.base import Agent, choose, decide
 from nardy_rl.agents.registry import make_agent
-from nardy_rl.game import apply, new_games, roll
+from nardy_rl.game import MAX_TURNS, apply, new_games, roll
 from nardy_rl.rules import dice as dice_lib
 from nardy_rl.rules.scoring import levels
 from nardy_rl.rules.spec import Rules
 
 CHUNK_PAIRS = 250
 """Pairs played as one batch. Large enough to keep the compiled kernels busy, small enough to share among threads."""
-
-MAX_TURNS = 10_000
-"""A game of long nardy has about 92 turns; one that gets here is a deadlock of two blocks (`block_rule` = `none`)."""
 
 Z95 = 1.96
 """Standard errors in half of a 95% normal interval."""
@@ -327,26 +320,6 @@ def matches_as_json(results: Iterable[MatchResult], rules_name: str) -> dict[str
             for result in results
         ],
     }
-
-
-def write_json(path: str | os.PathLike[str], obj: Any) -> None:
-    """Writes `obj` as JSON: whole or not at all, since a temporary file beside `path` is renamed at the end.
-
-    Raises:
-        ValueError: If `obj` holds an infinity or a NaN, which JSON has not.
-        OSError: If the folder cannot be written to; missing folders are made.
-    """
-    target = Path(path)
-    text = json.dumps(obj, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
 
 
 def match_table(results: Iterable[MatchResult]) -> Table:

@@ -607,7 +607,7 @@ def first_invalid(boards: Any, dice: Any, short: int) -> int:
                 total += count
             if total != CHECKERS or (short == 0 and boards[game, side, BAR] > 0):
                 return game
-        if boards[game, 0, 0] == CHECKERS:
+        if boards[game, 0, 0] == CHECKERS and boards[game, 1, 0] == CHECKERS:
             return game
         for point in range(1, BAR):
             theirs = BAR - point if short else (point + 12 if point <= 12 else point - 12)

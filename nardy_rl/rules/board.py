@@ -45,7 +45,7 @@ def check_boards(boards: Any, rules: Rules) -> Boards:
         ValueError: Wrong shape or dtype, negative counts, a side without exactly 15 checkers, a checker on the bar in
             long nardy, a point held by both sides, or both sides borne off.
     """
-    array = np.asarray(boards)
+    array = _as_array(boards, "boards")
     if array.ndim != 3 or array.shape[1:] != (2, SLOTS):
         raise ValueError(f"boards must have shape (N, 2, {SLOTS}), not {array.shape}")
     if array.dtype != np.int8:
@@ -73,13 +73,20 @@ def check_dice(dice: Any, n: int) -> NDArray[np.int8]:
     Raises:
         ValueError: Wrong shape, not integers, or a die outside 1..6.
     """
-    array = np.asarray(dice)
+    array = _as_array(dice, "dice")
     if array.shape != (n, 2):
         raise ValueError(f"dice must have shape ({n}, 2), one pair per board, not {array.shape}")
     if array.dtype.kind not in "iu":
         raise ValueError(f"dice must be integers, not {array.dtype}")
     _refuse((array < 1) | (array > 6), lambda g, i: f"die {array[g, i]} is not in 1..6")
     return array.astype(np.int8)
+
+
+def _as_array(value: Any, name: str) -> NDArray[Any]:
+    try:
+        return np.asarray(value)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(f"{name} must be an array: {error}") from error
 
 
 _SIDE = ("the mover", "the opponent")

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from nardy_rl.rules import _kernels
 from nardy_rl.rules.board import Boards, check_boards, check_dice
-from nardy_rl.rules.spec import OFFICIAL, Rules
+from nardy_rl.rules.spec import OFFICIAL, SLOTS, Rules
 
 MAX_AFTERSTATES = _kernels.MAX_AFTERSTATES
 
@@ -40,27 +40,29 @@ def legal_afterstates(boards: Any, dice: Any, rules: Rules = OFFICIAL) -> Afters
 
     Returns:
         `Afterstates`: boards int8 (K, 2, 26) still seen by the mover, offsets int64 (N + 1,). Within a game the rows
-        are distinct and in a fixed order; a forced pass is one row, the unchanged board (R1.3). Never truncated.
+        are distinct and in a fixed order; a forced pass is one row, the unchanged board (R1.3), and so is
+        what a player gets who has borne off everything. Never truncated.
 
     Raises:
         ValueError: An impossible board or die; says which game of the batch and why.
     """
-    boards = np.asarray(boards)
-    dice = np.asarray(dice)
-    if (
-        boards.dtype != np.int8
-        or boards.shape[1:] != (2, 26)
-        or dice.shape != (len(boards), 2)
-        or dice.dtype.kind not in "iu"
-    ):
-        check_dice(dice, len(check_boards(boards, rules)))
     codes = rules.codes
-    if dice.dtype != np.int8:
-        dice = np.clip(dice, -1, 99).astype(np.int8)
+    if not _is_batch(boards, 2, SLOTS) or not _is_batch(dice, 2) or len(boards) != len(dice):
+        boards = check_boards(boards, rules)
+        dice = check_dice(dice, len(boards))
     boards, dice = _kernel_array(boards), _kernel_array(dice)
-    if _kernels.first_invalid(boards, dice, codes.short) >= 0:
+    if _kernels.first_invalid(boards, dice, codes.short) >= 0:  # fast; the slow checks know how to say it
         check_dice(dice, len(check_boards(boards, rules)))
     return Afterstates(*_kernels.generate(boards, dice, codes))
+
+
+def _is_batch(array: Any, *shape: int) -> bool:
+    return (
+        isinstance(array, np.ndarray)
+        and array.dtype == np.int8
+        and array.shape[1:] == shape
+        and array.ndim > len(shape)
+    )
 
 
 def _kernel_array(array: NDArray[np.int8]) -> NDArray[np.int8]:

@@ -96,6 +96,8 @@ def play_games(
             equity[place[done]] = points[done]
             length[place[done]] = len(boards)
             games, place = games.take(~done), place[~done]
+        if len(boards) >= flow.MAX_TURNS:
+            raise RuntimeError(f"the game on dice stream {games.stream[0]} has not ended after {len(boards)} turns")
     return Trajectories(np.stack(boards), np.stack(explored), length, outcome, equity, streams)
 
 

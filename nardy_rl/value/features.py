@@ -1,9 +1,9 @@
 """What the value net sees of a position: one row per (side, slot, count), and one for the seat.
 
 A position is a set of active rows; the first layer of the net is the sum of their weights. A slot with n checkers
-activates its rows 1..n (row k says "a k-th checker stands here"), so that what is learnt of two checkers on a point also
-holds for three. After 40,000 games that was worth a point per game against the heuristic over one row for each exact
-count. A position has 30 active rows and perhaps that of the seat.
+activates its rows 1..n (row k says "a k-th checker stands here"), so that what is learnt of two checkers on a point
+also holds for three. After 40,000 games that was worth a point per game against the heuristic over one row for each
+exact count. A position has 30 active rows and perhaps that of the seat.
 """
 
 from typing import Any

@@ -25,8 +25,8 @@ class NetConfig:
     Attributes:
         hidden: Units of the first layer, a sum of feature rows clipped to [0, 1].
         hidden2: Units of the second layer (ReLU).
-        init_scale: Standard deviation of the initial feature rows: small enough for a fresh sum of 30 rows to stay inside
-            the clip.
+        init_scale: Standard deviation of the initial feature rows: small enough for a fresh sum of 30 rows to stay
+            inside the clip.
     """
 
     hidden: int = 128

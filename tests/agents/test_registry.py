@@ -7,7 +7,7 @@ import types
 import pytest
 
 from nardy_rl.agents.baselines import BearoffAgent, HeuristicAgent, PipsAgent, RandomAgent
-from nardy_rl.agents.registry import AGENT_KINDS, META, make_agent
+from nardy_rl.agents.registry import AGENT_KINDS, make_agent
 from nardy_rl.rules.spec import OFFICIAL, PRESETS
 
 NAMES = {"random": RandomAgent, "pips": PipsAgent, "bearoff": BearoffAgent, "heuristic": HeuristicAgent}
@@ -43,9 +43,9 @@ def test_directory_that_is_no_checkpoint(tmp_path):
 
 
 def test_file_inside_a_checkpoint(tmp_path):
-    (tmp_path / META).write_text("{}")
+    (tmp_path / "meta.json").write_text("{}")
     with pytest.raises(ValueError, match="give its directory"):
-        make_agent(str(tmp_path / META), OFFICIAL)
+        make_agent(str(tmp_path / "meta.json"), OFFICIAL)
 
 
 def test_heuristic_refuses_short_nardy():
@@ -55,7 +55,7 @@ def test_heuristic_refuses_short_nardy():
 
 def test_checkpoint_goes_to_the_value_agent_as_typed(tmp_path, monkeypatch):
     (tmp_path / "random").mkdir()
-    (tmp_path / "random" / META).write_text("{}")
+    (tmp_path / "random" / "meta.json").write_text("{}")
     seen = []
     module = types.ModuleType("nardy_rl.agents.value")
     module.ValueAgent = types.SimpleNamespace(load=lambda path, rules: seen.append((path, rules)) or "the agent")

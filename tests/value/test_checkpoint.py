@@ -4,12 +4,11 @@ import json
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 
 from nardy_rl.agents.value import ValueAgent
-from nardy_rl.files import new_folder, write_json
+from nardy_rl.files import write_json
 from nardy_rl.rules.spec import make_rules
 from nardy_rl.value.checkpoint import (
     META,
@@ -142,22 +141,3 @@ def test_an_agent_refuses_rules_its_net_was_not_made_for(saved: Path) -> None:
         ValueAgent.load(saved, make_rules("overview"))
     with pytest.raises(CheckpointError, match="short"):
         ValueAgent.load(saved, make_rules("short"))
-
-
-def test_new_folder_is_removed_on_interrupt(tmp_path: Path) -> None:
-    def interrupted() -> None:
-        with new_folder(tmp_path / "x") as folder:
-            (folder / "half").write_text("half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_json_refuses_nan_and_keeps_the_old_file(tmp_path: Path) -> None:
-    write_json(tmp_path / "a.json", {"x": 1})
-    with pytest.raises(ValueError, match="JSON"):
-        write_json(tmp_path / "a.json", {"x": np.nan})
-    assert json.loads((tmp_path / "a.json").read_text()) == {"x": 1}
-    assert [file.name for file in tmp_path.iterdir()] == ["a.json"]
