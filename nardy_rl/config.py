@@ -105,7 +105,7 @@ class TrainConfig:
     games: int = 100_000
     algorithm: str = "batched"
     games_per_iteration: int = 256
-    batch_size: int = 2048
+    batch_size: int = 256
     net: NetConfig = field(default_factory=NetConfig)
     lr: Schedule = field(default_factory=lambda: Schedule(2e-3, 4e-5, "exponential"))
     lam: Schedule = field(default_factory=lambda: Schedule(0.7, 0.5, "step"))
