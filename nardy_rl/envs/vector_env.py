@@ -124,7 +124,7 @@ class NardyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         """The agent that plays the other side."""
         return self._tables.opponent
 
-    @property
+    @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]  # as SyncVectorEnv has it
         """The generator of each game."""
         self._seed_all()

@@ -20,6 +20,9 @@ from nardy_rl.training.targets import from_parity, lambda_returns, side_change, 
 from nardy_rl.value.evaluator import CompiledEvaluator, Evaluator
 from nardy_rl.value.net import ValueNet, make_net, tensors, value_points, value_width
 
+_NORM_EVERY = 8
+"""Gradient steps from one whose gradient is measured to the next."""
+
 
 @dataclass
 class Samples:
@@ -94,7 +97,7 @@ class BatchedTrainer:
         self.config = config
         self.rules = rules
         self.net: ValueNet = make_net(config.net, rules, config.seed)
-        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.lr.start)
+        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.lr.start, fused=True)
         self._actor = make_net(config.net, rules, config.seed)
         """The weights that play the next iteration: with `overlap` one iteration older than `net`."""
         self._pool = ThreadPoolExecutor(config.threads)
@@ -195,17 +198,17 @@ class BatchedTrainer:
         order = np.random.default_rng([self.config.seed, iteration]).permutation(len(samples.boards))
         for group in self.optimizer.param_groups:
             group["lr"] = lr
-        losses, norms, weights = [], [], []
-        for start in range(0, len(order), self.config.batch_size):
+        losses, weights, norms = [], [], []
+        for step, start in enumerate(range(0, len(order), self.config.batch_size)):
             batch = order[start : start + self.config.batch_size]
             output = self.net(*tensors(samples.boards[batch], samples.moved_first[batch]))
             loss = self.net.loss(output, torch.from_numpy(samples.target[batch]))
             self.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
-            norms.append(
-                float(torch.nn.utils.get_total_norm([p.grad for p in self.net.parameters() if p.grad is not None]))
-            )
+            if step % _NORM_EVERY == 0:
+                grads = [parameter.grad for parameter in self.net.parameters() if parameter.grad is not None]
+                norms.append(float(torch.nn.utils.get_total_norm(grads)))
             self.optimizer.step()
             losses.append(loss.item())
             weights.append(len(batch))
-        return float(np.average(losses, weights=weights)), float(np.average(norms, weights=weights))
+        return float(np.average(losses, weights=weights)), float(np.mean(norms))

@@ -16,7 +16,7 @@ from nardy_rl.rules.dice import ROLL_WEIGHTS, ROLLS
 from nardy_rl.rules.plays import Afterstates, legal_afterstates
 from nardy_rl.rules.scoring import settle
 from nardy_rl.rules.spec import CHECKERS, OFF, SLOTS, Rules
-from nardy_rl.value.features import COUNTS, SEAT_ROW
+from nardy_rl.value.features import COUNTS, SEAT_ROW, add_rows
 from nardy_rl.value.net import EQUITY_SCALE, ValueNet, tensors, value_points, weights_as_arrays
 
 
@@ -89,7 +89,7 @@ class CompiledEvaluator:
 
     def weights_into(self, net: ValueNet) -> None:
         """Copies the weights back into a net of the same shape."""
-        names = ("rows.weight", "bias", "second.weight", "second.bias", "last.weight", "last.bias")
+        names = ("rows", "bias", "second.weight", "second.bias", "last.weight", "last.bias")
         state = {name: torch.tensor(array) for name, array in zip(names, self.weights[: len(names)], strict=True)}
         net.load_state_dict(state)
 
@@ -107,8 +107,9 @@ class CompiledEvaluator:
         self, boards: Boards, moved_first: NDArray[np.bool_], afterstates: Afterstates
     ) -> NDArray[np.float64]:
         """See `Evaluator`."""
+        words = _OWN_WORDS if self.rules.geometry == "long" else _WORDS  # nobody is hit in long nardy
         result: NDArray[np.float64] = _after_play(
-            _words(boards), _flags(moved_first), _words(afterstates.boards), afterstates.offsets, self.weights
+            _words(boards), _flags(moved_first), _words(afterstates.boards), afterstates.offsets, words, self.weights
         )
         return result
 
@@ -173,7 +174,7 @@ def compiled_weights(net: ValueNet, rules: Rules) -> CompiledWeights:
     """A snapshot of the net's parameters; later training does not change it."""
     arrays = weights_as_arrays(net)
     return CompiledWeights(
-        rows=arrays["rows.weight"],
+        rows=arrays["rows"],
         bias=arrays["bias"],
         second=arrays["second.weight"],
         second_bias=arrays["second.bias"],
@@ -185,6 +186,8 @@ def compiled_weights(net: ValueNet, rules: Rules) -> CompiledWeights:
 
 
 _WORDS = 2 * SLOTS // 4
+_OWN_WORDS = -(-SLOTS // 4)
+_MAX_ROWS = 2 * CHECKERS + 1
 
 
 def _words(boards: Boards) -> NDArray[np.int32]:
@@ -196,97 +199,169 @@ def _flags(moved_first: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.require(moved_first, requirements=["C", "W"])
 
 
-_fast = numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+_fast = numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"}, boundscheck=False)
 
 
 @_fast
-def _full_sum(words: Any, flipped: bool, moved_first: bool, weights: CompiledWeights, out: Any) -> None:
-    """First layer of one position before the clip, from scratch. `flipped`: the words hold (opponent, on roll)."""
-    out[:] = weights.bias
+def _row_of(place: int, flipped: bool) -> int:
+    """Row before the first checker's of byte `place` of a board; `flipped`: the board holds (opponent, on roll)."""
+    if flipped:
+        place = place + SLOTS if place < SLOTS else place - SLOTS
+    return place * COUNTS
+
+
+@_fast
+def _first_sum(words: Any, flipped: bool, moved_first: bool, weights: CompiledWeights, active: Any, out: Any) -> None:
+    """First layer of one position before the clip, float32 (H,), from scratch; `active` is scratch int64."""
+    n = 0
     for w in range(_WORDS):
-        word = words[w]
+        word = np.int64(words[w])
         for byte in range(4):
-            count = (word >> (8 * byte)) & 15
-            slot = w * 4 + byte
-            if flipped:
-                slot = slot + SLOTS if slot < SLOTS else slot - SLOTS
-            for row in range(slot * COUNTS + 1, slot * COUNTS + count + 1):
-                for i in range(len(out)):
-                    out[i] += weights.rows[row, i]
+            row = _row_of(4 * w + byte, flipped)
+            for k in range(1, (word >> (8 * byte) & 15) + 1):
+                active[n] = row + k
+                n += 1
     if moved_first:
-        for i in range(len(out)):
-            out[i] += weights.rows[SEAT_ROW, i]
+        active[n] = SEAT_ROW
+        n += 1
+    bias = weights.bias
+    for i in range(len(out)):
+        out[i] = bias[i]
+    add_rows(weights.rows, active, 0, n, out)
 
 
 @_fast
-def _layers(first: Any, weights: CompiledWeights, hidden: Any, out: Any) -> None:
-    """From the first layer before the clip, float32 (H,), which is overwritten, to the value (width,)."""
-    for i in range(len(first)):
-        first[i] = min(max(first[i], np.float32(0.0)), np.float32(1.0))
-    for j in range(len(hidden)):
-        total = weights.second_bias[j]
+def _changes(before: Any, after: Any, words: int, come: Any, gone: Any) -> int:
+    """Rows that a play of the side in row 0 makes active (`come`) and inactive (`gone`); as many of either.
+
+    Both boards are seen by the mover; the rows are those of the flipped position, in which the opponent is on roll.
+    """
+    n_come = 0
+    n_gone = 0
+    for w in range(words):
+        if before[w] != after[w]:
+            old_word, new_word = np.int64(before[w]), np.int64(after[w])
+            for byte in range(4):
+                old, new = old_word >> (8 * byte) & 15, new_word >> (8 * byte) & 15
+                if old != new:
+                    row = _row_of(4 * w + byte, True)
+                    for k in range(old + 1, new + 1):
+                        come[n_come] = row + k
+                        n_come += 1
+                    for k in range(new + 1, old + 1):
+                        gone[n_gone] = row + k
+                        n_gone += 1
+    return n_come
+
+
+@_fast
+def _first_layer(base: Any, rows: Any, come: Any, gone: Any, n: int, out: Any) -> None:
+    """Writes clip(base + rows that came - rows that went), float32 (H,); plays mostly change two pairs of rows."""
+    zero, one = np.float32(0.0), np.float32(1.0)
+    if n == 2:
+        a, b, c, d = rows[come[0]], rows[gone[0]], rows[come[1]], rows[gone[1]]
+        for i in range(len(out)):
+            out[i] = min(max(base[i] + ((a[i] - b[i]) + (c[i] - d[i])), zero), one)
+        return
+    if n == 1:
+        a, b = rows[come[0]], rows[gone[0]]
+        for i in range(len(out)):
+            out[i] = min(max(base[i] + (a[i] - b[i]), zero), one)
+        return
+    for i in range(len(out)):
+        out[i] = base[i]
+    for k in range(n):
+        a, b = rows[come[k]], rows[gone[k]]
+        for i in range(len(out)):
+            out[i] += a[i] - b[i]
+    for i in range(len(out)):
+        out[i] = min(max(out[i], zero), one)
+
+
+@_fast
+def _second_layer(first: Any, w: Any, bias: Any, out: Any) -> None:
+    """ReLU layer, float32 (H2,), four units at a time, so that `first` is read once for four dot products."""
+    zero = np.float32(0.0)
+    n = len(out)
+    j = 0
+    while j + 4 <= n:
+        w0, w1, w2, w3 = w[j], w[j + 1], w[j + 2], w[j + 3]
+        s0, s1, s2, s3 = bias[j], bias[j + 1], bias[j + 2], bias[j + 3]
         for i in range(len(first)):
-            total += first[i] * weights.second[j, i]
-        hidden[j] = max(total, np.float32(0.0))
-    for k in range(len(out)):
-        total = weights.last_bias[k]
+            x = first[i]
+            s0 += x * w0[i]
+            s1 += x * w1[i]
+            s2 += x * w2[i]
+            s3 += x * w3[i]
+        out[j], out[j + 1], out[j + 2], out[j + 3] = max(s0, zero), max(s1, zero), max(s2, zero), max(s3, zero)
+        j += 4
+    while j < n:
+        w0, s0 = w[j], bias[j]
+        for i in range(len(first)):
+            s0 += first[i] * w0[i]
+        out[j] = max(s0, zero)
+        j += 1
+
+
+@_fast
+def _outputs(hidden: Any, w: Any, bias: Any, scale: float, out: Any) -> None:
+    """The value, float32 (width,): probabilities of the outcomes, or the equity of a scalar net."""
+    width = len(out)
+    for k in range(width):
+        total = bias[k]
         for j in range(len(hidden)):
-            total += hidden[j] * weights.last[k, j]
+            total += hidden[j] * w[k, j]
         out[k] = total
-    if weights.scale > 0.0:
-        out[0] *= np.float32(weights.scale)
+    if scale > 0.0:
+        out[0] *= np.float32(scale)
         return
     highest = out[0]
-    for k in range(1, len(out)):
+    for k in range(1, width):
         highest = max(highest, out[k])
     norm = np.float32(0.0)
-    for k in range(len(out)):
+    for k in range(width):
         out[k] = np.exp(out[k] - highest)
         norm += out[k]
-    for k in range(len(out)):
-        out[k] /= norm
+    share = np.float32(1.0) / norm
+    for k in range(width):
+        out[k] *= share
 
 
 @_fast
 def _values(words: Any, moved_first: Any, weights: CompiledWeights) -> Any:
+    base = np.empty(len(weights.bias), np.float32)
     first = np.empty(len(weights.bias), np.float32)
     hidden = np.empty(len(weights.second_bias), np.float32)
+    active = np.empty(_MAX_ROWS, np.int64)
     out = np.empty((len(words), len(weights.last_bias)), np.float32)
     for k in range(len(words)):
-        _full_sum(words[k], False, moved_first[k], weights, first)
-        _layers(first, weights, hidden, out[k])
+        _first_sum(words[k], False, moved_first[k], weights, active, base)
+        _first_layer(base, weights.rows, active, active, 0, first)
+        _second_layer(first, weights.second, weights.second_bias, hidden)
+        _outputs(hidden, weights.last, weights.last_bias, weights.scale, out[k])
     return out
 
 
 @_fast
-def _after_play(boards: Any, moved_first: Any, after: Any, offsets: Any, weights: CompiledWeights) -> Any:
-    width = len(weights.last_bias)
+def _after_play(boards: Any, moved_first: Any, after: Any, offsets: Any, words: int, weights: CompiledWeights) -> Any:
+    """Equity of the opponent, who is on roll, in every afterstate; only the first `words` words of a board change."""
     base = np.empty(len(weights.bias), np.float32)
     first = np.empty(len(weights.bias), np.float32)
     hidden = np.empty(len(weights.second_bias), np.float32)
-    value = np.empty(width, np.float32)
+    value = np.empty(len(weights.last_bias), np.float32)
+    come = np.empty(_MAX_ROWS, np.int64)
+    gone = np.empty(_MAX_ROWS, np.int64)
     equity = np.empty(len(after), np.float64)
     for game in range(len(boards)):
         # the opponent is on roll in an afterstate, so the two rows change places, and the seat with them
-        _full_sum(boards[game], True, not moved_first[game], weights, base)
+        _first_sum(boards[game], True, not moved_first[game], weights, come, base)
         for k in range(offsets[game], offsets[game + 1]):
-            first[:] = base
-            for w in range(_WORDS):
-                if after[k, w] != boards[game, w]:
-                    for byte in range(4):
-                        old = (boards[game, w] >> (8 * byte)) & 15
-                        new = (after[k, w] >> (8 * byte)) & 15
-                        slot = w * 4 + byte
-                        slot = slot + SLOTS if slot < SLOTS else slot - SLOTS
-                        for row in range(slot * COUNTS + old + 1, slot * COUNTS + new + 1):
-                            for i in range(len(first)):
-                                first[i] += weights.rows[row, i]
-                        for row in range(slot * COUNTS + new + 1, slot * COUNTS + old + 1):
-                            for i in range(len(first)):
-                                first[i] -= weights.rows[row, i]
-            _layers(first, weights, hidden, value)
+            n = _changes(boards[game], after[k], words, come, gone)
+            _first_layer(base, weights.rows, come, gone, n, first)
+            _second_layer(first, weights.second, weights.second_bias, hidden)
+            _outputs(hidden, weights.last, weights.last_bias, weights.scale, value)
             total = 0.0
-            for i in range(width):
+            for i in range(len(value)):
                 total += value[i] * weights.points[i]
             equity[k] = total
     return equity

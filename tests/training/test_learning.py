@@ -116,7 +116,7 @@ def test_hand_written_gradient_equals_torch(preset: str, reverse: bool) -> None:
             for name, gradient in zip(expected, gradients, strict=True):
                 expected[name][output] = 0.6 * expected[name][output] + gradient.numpy()
     names = {
-        "rows.weight": traces.rows,
+        "rows": traces.rows,
         "bias": traces.bias,
         "second.weight": traces.second,
         "second.bias": traces.second_bias,
