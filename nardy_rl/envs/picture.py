@@ -43,7 +43,8 @@ def _draw(canvas: ImageDraw.ImageDraw, element: ElementTree.Element) -> None:
         box = (x, y, x + number("width"), y + number("height"))
         canvas.rounded_rectangle(box, number("rx"), fill, edge, edge_width)
     elif kind == "circle":
-        canvas.circle((number("cx"), number("cy")), number("r"), fill, edge, edge_width)
+        x, y, radius = number("cx"), number("cy"), number("r")
+        canvas.ellipse((x - radius, y - radius, x + radius, y + radius), fill, edge, edge_width)
     elif kind == "path":
         triangle = re.fullmatch(r"M(\S+) (\S+)H(\S+)L(\S+) (\S+)Z", attributes["d"])
         if triangle is None:

@@ -43,12 +43,14 @@ class TurnGraph(NamedTuple):
         parent: int32 (E,), the state each step starts from; ascending.
         child: int32 (E,), the state it leads to.
         action: int16 (E,), what `step_action` calls it.
+        target: int16 (E,), the slot where the checker arrives, 0 if it is borne off.
         stop: bool (S,), does the turn end in this state.
     """
 
     parent: NDArray[np.int32]
     child: NDArray[np.int32]
     action: NDArray[np.int16]
+    target: NDArray[np.int16]
     stop: NDArray[np.bool_]
 
 
@@ -96,7 +98,7 @@ def _turn_graph(board: Any, die_1: int, die_2: int, codes: Any, greedy: bool) ->
 
     high, low = max(die_1, die_2), min(die_1, die_2)
     parents, children = np.empty(n_edges, np.int32), np.empty(n_edges, np.int32)
-    actions = np.empty(n_edges, np.int16)
+    actions, targets = np.empty(n_edges, np.int16), np.empty(n_edges, np.int16)
     kept = 0
     for edge in range(n_edges):
         parent, child = edges[0, edge], edges[1, edge]
@@ -105,13 +107,16 @@ def _turn_graph(board: Any, die_1: int, die_2: int, codes: Any, greedy: bool) ->
         # of two different dice: rank 2 is the higher alone, 1 the lower alone, 3 both
         rank = states[4, child]
         by_high = high == low or rank == 2 or (rank == 3 and states[4, parent] == 1)
-        source = SLOTS - 1  # the highest slot that has lost a checker
+        source, target = BAR, OFF  # the one slot that has lost a checker, and the one that has gained it
         while _count(states, parent, source) <= _count(states, child, source):
             source -= 1
+        while _count(states, parent, target) >= _count(states, child, target):
+            target += 1
         parents[kept], children[kept] = parent, child
         actions[kept] = SOURCES * ((high if by_high else low) - 1) + source - 1
+        targets[kept] = target
         kept += 1
-    return parents[:kept].copy(), children[:kept].copy(), actions[:kept].copy(), stop
+    return parents[:kept].copy(), children[:kept].copy(), actions[:kept].copy(), targets[:kept].copy(), stop
 
 
 @numba.njit(cache=True, nogil=True)
@@ -137,7 +142,8 @@ class NardyStepsEnv(OneTable):
     `Discrete(151)`:
 
     - `25 * (die - 1) + (source - 1)`, 0 .. 149: a checker moves by `die` (1 .. 6) from `source`, in the learner's
-      own numbering: 1 .. 24 the points, 25 the bar. It goes to `source - die`, or off if that is not above 0.
+      own numbering: 1 .. 24 the points, 25 the bar. It goes to `source - die`, or off if that is not above 0 (or if
+      `bear_off_blocked="leftmost"` sends it off all the same, R4.3).
     - 150: the pass, legal only (and then alone) in a turn in which nothing can be played.
 
     There is no action that ends a turn. `step_action(die, source)` and `action_step(action)` of this module translate.
@@ -239,10 +245,11 @@ class NardyStepsEnv(OneTable):
         assert graph is not None, "an action is legal only while a game is on"
         if action == PASS:
             return self._play(self._present[None])
+        edge = np.flatnonzero((graph.parent == self._state) & (graph.action == action))[0]
         die, source = action_step(action)
+        target = graph.target[edge]
         self._left.remove(die)
         self._left_head += source == HEAD
-        target = max(source - die, OFF)
         mover, other = self._present
         mover[source] -= 1
         mover[target] += 1
@@ -250,7 +257,7 @@ class NardyStepsEnv(OneTable):
         if target != OFF and other[theirs]:  # R8.2: the step is legal, so it was a single one
             other[theirs] -= 1
             other[BAR] += 1
-        self._state = int(graph.child[(graph.parent == self._state) & (graph.action == action)][0])
+        self._state = int(graph.child[edge])
         return self._play(self._present[None]) if graph.stop[self._state] else 0.0
 
     def _board(self) -> Boards:

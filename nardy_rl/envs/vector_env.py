@@ -27,8 +27,8 @@ class NardyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
     ## Description
     What `gymnasium.make_vec("nardy_rl/LongNardy-v0", num_envs=...)` makes, and `"nardy_rl/ShortNardy-v0"` too. It
     behaves, number for number, as `gymnasium.vector.SyncVectorEnv` of as many `nardy_rl.envs.NardyEnv` does (that is
-    what `vectorization_mode="sync"` makes), only some hundred times faster. Read there about the game, the actions, the
-    rewards and the results.
+    what `vectorization_mode="sync"` makes), only many times faster. Read there about the game, the actions, the rewards
+    and the results.
 
     ## Action Space
     `MultiDiscrete([3060] * num_envs)`: for each game the number of an afterstate, 0 .. `n_afterstates` - 1.

@@ -91,7 +91,7 @@ def make_samples(games: Trajectories, evaluator: Evaluator, lam: float, rules: R
 
 
 class BatchedTrainer:
-    """Plays `games_per_iteration` games, then makes one pass over their positions in random batches, with Adam."""
+    """Plays an iteration's games, then makes one pass over their positions in random batches, with Adam."""
 
     def __init__(self, config: TrainConfig, rules: Rules) -> None:
         self.config = config
@@ -199,8 +199,7 @@ class BatchedTrainer:
         for group in self.optimizer.param_groups:
             group["lr"] = lr
         losses, weights, norms = [], [], []
-        for step, start in enumerate(range(0, len(order), self.config.batch_size)):
-            batch = order[start : start + self.config.batch_size]
+        for step, batch in enumerate(np.array_split(order, min(self.config.batches, len(order)))):
             output = self.net(*tensors(samples.boards[batch], samples.moved_first[batch]))
             loss = self.net.loss(output, torch.from_numpy(samples.target[batch]))
             self.optimizer.zero_grad()

@@ -13,8 +13,8 @@ from nardy_rl.rules.board import Boards
 from nardy_rl.rules.spec import Rules
 from nardy_rl.value.evaluator import Evaluator, afterstate_equities
 
-CHUNK = 128
-"""Games played side by side in one thread. Fixed, so that threads do not change what shares a batch."""
+MAX_CHUNK = 128
+"""Most games played side by side in one thread."""
 
 
 class Trajectories(NamedTuple):
@@ -102,8 +102,9 @@ def play_games(
 
 
 def chunks(first: int, n: int) -> list[NDArray[np.int64]]:
-    """Dice streams first .. first + n - 1 in chunks of `CHUNK`."""
-    return [np.arange(start, min(start + CHUNK, first + n)) for start in range(first, first + n, CHUNK)]
+    """Dice streams first .. first + n - 1 in an even number of chunks, of a size that no number of threads changes."""
+    count = 2 * max(1, -(-n // (2 * MAX_CHUNK)))
+    return [chunk for chunk in np.array_split(np.arange(first, first + n), count) if len(chunk)]
 
 
 def timed_games(

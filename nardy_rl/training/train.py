@@ -22,7 +22,7 @@ from safetensors.torch import load_file, save_file
 from nardy_rl.agents.base import Agent
 from nardy_rl.agents.registry import make_agent
 from nardy_rl.agents.value import ValueAgent
-from nardy_rl.config import TrainConfig, as_dict, check_train_config, train_config_from_dict
+from nardy_rl.config import TrainConfig, as_dict, check_train_config, iteration_games, train_config_from_dict
 from nardy_rl.evaluation.arena import MatchResult, play_match
 from nardy_rl.files import new_folder, write_json
 from nardy_rl.rules.spec import Rules, make_rules
@@ -138,8 +138,8 @@ def train(config: TrainConfig, display: Display | None = None) -> Outcome:
             saved_at = time.monotonic()
             reports: list[Report] = []
             while run.games < config.games and not stop.is_set():
-                n = min(config.games_per_iteration, config.games - run.games)
-                next_n = min(config.games_per_iteration, config.games - run.games - n)
+                n = iteration_games(config, run.games)
+                next_n = iteration_games(config, run.games + n)
                 report = run.trainer.iterate(run.iteration, run.games, n, next_n)
                 match_due = _crosses(run.games, n, config.match.every_games) and run.games + n < config.games
                 run.iteration += 1

@@ -58,7 +58,7 @@ class ValueNet(nn.Module):
 
     def forward(self, rows: Tensor, offsets: Tensor) -> Tensor:
         """Raw outputs, float32 (K, outcomes), for the active rows of K positions (see `features.active_rows`)."""
-        total: Tensor = _RowSum.apply(self.rows, rows, offsets)  # type: ignore[no-untyped-call]
+        total: Tensor = _RowSum.apply(self.rows, rows, offsets)
         first = (total + self.bias).clamp(0.0, 1.0)
         result: Tensor = self.last(functional.relu(self.second(first)))
         return result

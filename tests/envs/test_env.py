@@ -1,4 +1,4 @@
-"""`nardy_rl/LongNardy-v0`: Gymnasium's own checker, whole games with invariants, and the arguments one by one."""
+"""`NardyEnv`: Gymnasium's own checker, whole games with invariants, and the arguments one by one."""
 
 import pickle
 import warnings
@@ -11,19 +11,20 @@ from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
 import nardy_rl.envs
-import nardy_rl.envs.env as env_module
+import nardy_rl.envs.tables as tables_module
 from nardy_rl.agents.baselines import PipsAgent
 from nardy_rl.agents.registry import make_agent
 from nardy_rl.envs import NardyEnv
-from nardy_rl.envs.env import worst_loss
+from nardy_rl.envs.features import FEATURES, afterstate_features
+from nardy_rl.envs.tables import worst_loss
 from nardy_rl.rules.board import check_boards, pip_count
-from nardy_rl.rules.notation import parse_board
+from nardy_rl.rules.notation import format_position, parse_board
 from nardy_rl.rules.plays import MAX_AFTERSTATES, legal_afterstates
 from nardy_rl.rules.scoring import score
-from nardy_rl.rules.spec import CHECKERS, OFF, PRESETS, SLOTS, make_rules
+from nardy_rl.rules.spec import BAR, CHECKERS, HEAD, OFF, PRESETS, SLOTS, make_rules
+from tests.envs.compare import same
 
-ID = "nardy_rl/LongNardy-v0"
-LONG = [name for name, rules in PRESETS.items() if rules.geometry == "long"]
+ID, SHORT = "nardy_rl/LongNardy-v0", "nardy_rl/ShortNardy-v0"
 
 
 def start(**checkers: int) -> list[int]:
@@ -45,34 +46,30 @@ def play(env: gymnasium.Env, seed: int | None = None) -> list[tuple[Any, ...]]:
     return seen
 
 
-def same(left: Any, right: Any) -> bool:
-    if isinstance(left, dict):
-        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
-    if isinstance(left, tuple | list):
-        return len(left) == len(right) and all(map(same, left, right))
-    return type(left) is type(right) and bool(np.all(left == right))
-
-
+@pytest.mark.parametrize("id_", [ID, SHORT])
 @pytest.mark.parametrize("seat", ["alternate", "random", "first", "second"])
-@pytest.mark.parametrize("render_mode", [None, "ansi"])
-def test_gymnasiums_checker_has_nothing_to_say(seat: str, render_mode: str | None) -> None:
+@pytest.mark.parametrize("render_mode", [None, "ansi", "rgb_array"])
+def test_gymnasiums_checker_has_nothing_to_say(id_: str, seat: str, render_mode: str | None) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        env = gymnasium.make(ID, seat=seat, on_illegal="lose", render_mode=render_mode)
+        env = gymnasium.make(id_, seat=seat, on_illegal="lose", render_mode=render_mode)
         check_env(env.unwrapped)
         env.close()
 
 
-@pytest.mark.parametrize("preset", LONG)
-def test_random_games(preset: str) -> None:
-    """More than 50 games in all, through the wrappers of `gymnasium.make`, its passive checker included."""
+@pytest.mark.parametrize(
+    ("preset", "games"),
+    [*((name, 7) for name in PRESETS), *(pytest.param(p, 1000, marks=pytest.mark.slow) for p in ("official", "short"))],
+)
+def test_random_games(preset: str, games: int) -> None:
+    """Through the wrappers of `gymnasium.make`, its passive checker included; `test_vector_env` has 1,000 of each."""
     rules = make_rules(preset)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         env = gymnasium.make(ID, rules=preset, opponent="random")
         inner = env.unwrapped
         assert isinstance(inner, NardyEnv)
-        for game in range(7):
+        for game in range(games):
             observation, info = env.reset(seed=100 if game == 0 else None)
             env.action_space.seed(game)
             assert observation["seat"] == game % 2
@@ -88,21 +85,24 @@ def test_random_games(preset: str) -> None:
                 assert info["action_mask"].dtype == np.int8
                 assert np.array_equal(np.flatnonzero(info["action_mask"]), np.arange(len(choices)))
                 assert np.array_equal(info["action_mask"].astype(bool), inner.action_masks())
+                assert info["n_afterstates"] == len(choices)
                 assert "result" not in info
                 now = pip_count(board)
-                assert pips is None or (now <= pips).all(), "nobody moves backwards"
+                if rules.geometry == "long":
+                    assert pips is None or (now <= pips).all(), "nobody moves backwards"
                 action = env.action_space.sample(info["action_mask"])
                 observation, reward, over, truncated, info = env.step(action)
                 assert type(reward) is float
                 assert type(over) is bool
                 assert truncated is False
-                if not over:
+                if not over and rules.geometry == "long":
                     assert np.array_equal(observation["board"][0], choices[action][0]), "nobody else moves his checkers"
                 pips = now
             self_off, other_off = observation["board"][:, OFF] == CHECKERS
             assert self_off or other_off
             assert observation["dice"].tolist() == [0, 0]
             assert not info["action_mask"].any()
+            assert info["n_afterstates"] == 0
             assert inner.legal_afterstates().shape == (0, 2, SLOTS)
             if self_off and other_off:
                 assert (rules.draw, reward, info["result"]) == ("last_roll", 0.0, "draw")
@@ -121,6 +121,26 @@ def test_a_seed_and_the_actions_fix_the_game() -> None:
     assert same(games, [play(second, seed=5), play(second)])
     assert not same(games[0], games[1])
     assert not same(games[0], play(second, seed=6))
+
+
+@pytest.mark.parametrize(
+    ("preset", "dice", "board"),
+    [
+        ("official", [[2, 6], [3, 5], [5, 1], [2, 5]], "24:12 23:1 14:1 13:1 | 24:12 18:1 4:1 3:1"),
+        ("short", [[2, 6], [3, 5], [5, 1], [2, 5]], "16:1 13:5 10:1 8:3 6:5 | bar:1 24:1 13:6 6:6 1:1"),
+    ],
+)
+def test_a_seed_means_the_same_game_everywhere(preset: str, dice: list[list[int]], board: str) -> None:
+    """Recorded. The dice may never change; the board may, with the version of the ids, if the generator lists the
+    afterstates in another order on purpose."""
+    env = NardyEnv(rules=preset, seat="second")
+    observation, _ = env.reset(seed=42)
+    seen = [observation["dice"].tolist()]
+    for _ in range(3):
+        observation, *_ = env.step(0)
+        seen.append(observation["dice"].tolist())
+    assert seen == dice
+    assert format_position(observation["board"]) == board
 
 
 def test_what_was_returned_stays_as_it_was() -> None:
@@ -257,9 +277,12 @@ def test_an_illegal_action_loses(preset: str, loss: float) -> None:
 # --- arguments --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("spec", ["random", "pips", "bearoff", "heuristic"])
-def test_opponents_by_name(spec: str) -> None:
-    env = gymnasium.make(ID, opponent=spec)
+@pytest.mark.parametrize(
+    ("id_", "spec"),
+    [*((ID, spec) for spec in ("random", "pips", "bearoff", "heuristic")), *((SHORT, s) for s in ("pips", "bearoff"))],
+)
+def test_opponents_by_name(id_: str, spec: str) -> None:
+    env = gymnasium.make(id_, opponent=spec)
     assert env.unwrapped.opponent.spec == spec  # type: ignore[attr-defined]
     assert play(env, seed=1)[-1][2]
 
@@ -288,7 +311,7 @@ def test_a_better_opponent_wins_more() -> None:
         ({"opponent": "nobody"}, "nobody"),
         ({"rules": "chess"}, "chess"),
         ({"options": {"nonsense": 1}}, "nonsense"),
-        ({"rules": "short"}, "long nardy"),
+        ({"rules": "short", "opponent": "heuristic"}, "long nardy only"),
         ({"seat": "third"}, "alternate, random, first, second"),
         ({"on_illegal": "ignore"}, "raise, lose"),
         ({"render_mode": "human"}, "ansi"),
@@ -308,7 +331,7 @@ def test_before_the_first_reset() -> None:
 
 def test_a_roll_with_too_many_choices_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     env = NardyEnv()
-    monkeypatch.setattr(env_module, "MAX_AFTERSTATES", 0)
+    monkeypatch.setattr(tables_module, "MAX_AFTERSTATES", 0)
     with pytest.raises(RuntimeError, match="afterstates"):
         env.reset()
 
@@ -329,16 +352,72 @@ def test_rendering() -> None:
         assert NardyEnv().render() is None
 
 
-def test_a_vector_of_environments() -> None:
-    envs = gymnasium.make_vec(ID, num_envs=2, vectorization_mode="sync")
-    observations, info = envs.reset(seed=1)
-    assert observations["board"].shape == (2, 2, SLOTS)
-    assert info["action_mask"].shape == (2, MAX_AFTERSTATES)
-    for _ in range(150):
-        observations, _, _, _, info = envs.step(np.zeros(2, dtype=np.int64))
-    envs.close()
+@pytest.mark.parametrize("rules", ["official", "short"])
+def test_a_picture(rules: str) -> None:
+    env = NardyEnv(rules=rules, render_mode="rgb_array")
+    env.reset(seed=1)
+    first = env.render()
+    assert isinstance(first, np.ndarray)
+    assert first.dtype == np.uint8
+    assert first.shape[2] == 3
+    assert min(first.shape[:2]) > 200
+    assert len(np.unique(first.reshape(-1, 3), axis=0)) > 10
+    assert np.array_equal(first, env.render())
+    env.step(0)
+    second = env.render()
+    assert isinstance(second, np.ndarray)
+    assert first.shape == second.shape
+    assert (first != second).any()
+    play(env)
+    last = env.render()
+    assert isinstance(last, np.ndarray)
+    assert last.shape == first.shape, "a video has frames of one size"
 
 
-def test_the_package_registers_it() -> None:
+def test_features_say_what_is_on_the_board() -> None:
+    board = np.zeros((1, 2, SLOTS), dtype=np.int8)
+    board[0, 0, [OFF, 1, 2, 3, 4, HEAD]] = [2, 1, 2, 3, 4, 3]
+    board[0, 1, [BAR, 6]] = [3, 12]
+    [row] = afterstate_features(board, np.array([0]))
+    assert row.dtype == np.float32
+    assert row.shape == (FEATURES,) == (197,)
+    learner, opponent, seat = row[:98], row[98:196], row[196]
+    assert learner[:16].reshape(4, 4).tolist() == [[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 0.5]]
+    assert learner[4 * 23 :].tolist() == pytest.approx([1, 1, 1, 0, 0, 2 / 15])
+    assert not learner[16 : 4 * 23].any()
+    assert opponent[20:24].tolist() == [1, 1, 1, 4.5]
+    assert opponent[96:].tolist() == [1.5, 0]
+    assert np.count_nonzero(opponent) == 5
+    assert seat == 1
+    assert afterstate_features(board, np.array([1]))[0, -1] == 0
+
+
+def test_features_of_the_choices() -> None:
+    env = NardyEnv(rules="short")
+    for seat in (0, 1):
+        env.reset()
+        features = env.afterstate_features()
+        assert same(features, afterstate_features(env.legal_afterstates(), np.full(len(features), seat)))
+        while env.legal_afterstates().size:
+            env.step(0)
+        assert env.afterstate_features().shape == (0, FEATURES)
+
+
+def test_without_the_mask() -> None:
+    env, twin = NardyEnv(action_mask=False), NardyEnv()
+    for ours, theirs in ((env.reset(seed=1), twin.reset(seed=1)), (env.step(0), twin.step(0))):
+        assert set(ours[-1]) == {"n_afterstates"}
+        assert theirs[-1]["action_mask"].sum() == ours[-1]["n_afterstates"]
+        assert same(ours[:-1], theirs[:-1])
+
+
+@pytest.mark.parametrize("game", ["Long", "Short"])
+def test_the_package_registers_them(game: str) -> None:
     assert nardy_rl.envs.NardyEnv is NardyEnv
-    assert gymnasium.spec(ID).entry_point == "nardy_rl.envs.env:NardyEnv"
+    rules = make_rules("official" if game == "Long" else "short")
+    turns, steps = gymnasium.spec(f"nardy_rl/{game}Nardy-v0"), gymnasium.spec(f"nardy_rl/{game}NardySteps-v0")
+    assert turns.entry_point == "nardy_rl.envs.env:NardyEnv"
+    assert turns.vector_entry_point == "nardy_rl.envs.vector_env:NardyVectorEnv"
+    assert steps.entry_point == "nardy_rl.envs.steps_env:NardyStepsEnv"
+    for spec in (turns, steps):
+        assert gymnasium.make(spec).unwrapped.rules == rules  # type: ignore[attr-defined]

@@ -137,13 +137,11 @@ def test_hand_written_gradient_equals_torch(preset: str, reverse: bool) -> None:
     assert not any(np.any(trace) for trace in traces)
 
 
-def test_online_td_learns_the_result_of_a_fixed_game() -> None:
-    """Played again and again, the same game's values approach its result, from both sides' views."""
+def test_online_td_learns_from_the_same_dice() -> None:
+    """On one dice stream again and again, what the net says of the start approaches what comes of it."""
     config = TrainConfig(
-        algorithm="online", games=100, net=NetConfig(24, 8), lr=Schedule(0.02, 0.02), lam=Schedule(0.7, 0.7)
+        algorithm="online", games=1, net=NetConfig(24, 8), lr=Schedule(0.05, 0.05), lam=Schedule(0.7, 0.7)
     )
     trainer = OnlineTrainer(config, OFFICIAL)
-    first = trainer.iterate(0, 0, 1, 0).loss
-    for repeat in range(60):
-        last = trainer.iterate(repeat, 0, 1, 0).loss
-    assert last < 0.5 * first
+    losses = [trainer.iterate(repeat, 0, 1, 0).loss for repeat in range(200)]
+    assert np.median(losses[-50:]) < 0.3 * np.median(losses[:5])

@@ -29,7 +29,7 @@ def config(folder: Path, **changes: object) -> TrainConfig:
         runs_dir=str(folder),
         games=160,
         games_per_iteration=32,
-        batch_size=256,
+        batches=12,
         net=NetConfig(16, 4),
         log_every=1,
         match=MatchConfig(every_games=0, final_pairs=0),
