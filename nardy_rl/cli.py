@@ -12,7 +12,7 @@ from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from nardy_rl.config import EvaluateConfig, PicturesConfig, TrainConfig
+from nardy_rl.config import EvaluateConfig, KeepConfig, PicturesConfig, TrainConfig
 
 _CONFIGS = [folder for folder in (Path.cwd() / "configs", Path(__file__).parents[1] / "configs") if folder.is_dir()]
 """Where overlays are looked for: the user's own folder before the project's."""
@@ -26,6 +26,11 @@ def train() -> None:
 def evaluate() -> None:
     """Plays agents against each other: `python scripts/evaluate.py agents=[A,B,...] [field=value ...]`."""
     _run("evaluate", EvaluateConfig, _evaluate)
+
+
+def keep() -> None:
+    """Measures the net of a run and keeps it: `python scripts/keep.py run=runs/quick out=checkpoints/NAME`."""
+    _run("keep", KeepConfig, _keep)
 
 
 def pictures() -> None:
@@ -73,6 +78,16 @@ def _evaluate(config: EvaluateConfig) -> int:
     Console().print(match_table(results))
     if config.json is not None:
         write_json(Path(config.json), matches_as_json(results, config.rules))
+    return 0
+
+
+def _keep(config: KeepConfig) -> int:
+    from nardy_rl.evaluation.arena import match_table  # noqa: PLC0415
+    from nardy_rl.training.keep import keep  # noqa: PLC0415
+
+    results = keep(config)
+    Console().print(match_table(results))
+    Console().print(f"Wrote {config.out}")
     return 0
 
 

@@ -143,6 +143,27 @@ class EvaluateConfig:
 
 
 @dataclass
+class KeepConfig:
+    """Keeps the net of a run, with the record of how strong it is.
+
+    Attributes:
+        run: Folder of a training run, or one of its checkpoints.
+        out: Folder of the kept checkpoint.
+        opponents: Agent specs it is measured against.
+        pairs: Pairs of games per match, same dice with seats swapped.
+        seed: Seed of the dice and of ties.
+        threads: Threads that play; the result does not depend on it.
+    """
+
+    run: str = "runs/quick"
+    out: str = "checkpoints/long-quick-v1"
+    opponents: list[str] = field(default_factory=lambda: ["random", "pips", "bearoff", "heuristic"])
+    pairs: int = 2_000
+    seed: int = 1
+    threads: int = 2
+
+
+@dataclass
 class PicturesConfig:
     """Pictures of a run.
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 from nardy_rl.agents.base import Agent
 from nardy_rl.agents.registry import make_agent
@@ -35,6 +35,7 @@ from nardy_rl.value.checkpoint import (
     CheckpointError,
     load_checkpoint,
     newest_checkpoint,
+    save_tensors,
     write_checkpoint,
 )
 from nardy_rl.value.evaluator import CompiledEvaluator
@@ -254,10 +255,7 @@ def _save(run: _Run) -> Path:
     }
     with new_folder(path) as folder:
         write_checkpoint(folder, run.trainer.net, run.rules, provenance)
-        save_file(
-            {name: value.contiguous().clone() for name, value in run.trainer.state().items()},
-            str(folder / STATE_TENSORS),
-        )
+        save_tensors(folder / STATE_TENSORS, run.trainer.state())
         counters = {"iteration": run.iteration, "games": run.games, "seconds": run.seconds}
         write_json(folder / STATE, {**counters, "config": config})
     saved = sorted((run.folder / RUN_CHECKPOINTS).glob("[0-9]*"))

@@ -16,6 +16,7 @@ import numpy as np
 import safetensors
 from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
+from torch import Tensor
 
 from nardy_rl.files import new_folder, write_json
 from nardy_rl.game import apply, new_games, roll
@@ -67,7 +68,7 @@ def write_checkpoint(folder: Path, net: ValueNet, rules: Rules, provenance: dict
         rules: The rules it was trained under.
         provenance: Further entries of meta.json: seed, games, parent, config, evaluation ...
     """
-    save_file({name: value.contiguous() for name, value in net.state_dict().items()}, str(folder / WEIGHTS))
+    save_tensors(folder / WEIGHTS, net.state_dict())
     boards, moved_first = sentinel_positions(rules)
     outputs = TorchEvaluator(net, rules).values(boards, moved_first)
     meta = {
@@ -84,6 +85,12 @@ def write_checkpoint(folder: Path, net: ValueNet, rules: Rules, provenance: dict
         },
     }
     write_json(folder / META, meta)
+
+
+def save_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
+    """Writes tensors to a safetensors file that others may read."""
+    save_file({name: value.contiguous() for name, value in tensors.items()}, str(path))
+    path.chmod(0o644)
 
 
 def save_checkpoint(path: str | Path, net: ValueNet, rules: Rules, provenance: dict[str, Any]) -> None:

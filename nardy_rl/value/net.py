@@ -58,7 +58,7 @@ class ValueNet(nn.Module):
 
     def forward(self, rows: Tensor, offsets: Tensor) -> Tensor:
         """Raw outputs, float32 (K, outcomes), for the active rows of K positions (see `features.active_rows`)."""
-        total: Tensor = _RowSum.apply(self.rows, rows, offsets)
+        total: Tensor = _row_sum(self.rows, rows, offsets)
         first = (total + self.bias).clamp(0.0, 1.0)
         result: Tensor = self.last(functional.relu(self.second(first)))
         return result
@@ -95,10 +95,13 @@ class _RowSum(torch.autograd.Function):
         return torch.from_numpy(sum_rows(weight.detach().numpy(), rows.numpy(), offsets.numpy()))
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
         """Gradient by `weight`."""
         rows, offsets = ctx.saved_tensors
         return torch.from_numpy(spread_rows(grad.contiguous().numpy(), rows.numpy(), offsets.numpy())), None, None
+
+
+_row_sum: Any = _RowSum.apply
 
 
 def make_net(config: NetConfig, rules: Rules, seed: int) -> ValueNet:
