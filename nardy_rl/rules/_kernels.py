@@ -11,10 +11,12 @@ How a turn is held while it is being generated:
 Three ways to enumerate, each a superset of the next in what it can handle:
 
 * `_all_orders`: level by level, every order of the dice, equal boards merged by a hash set. Handles everything.
-* `_double_rear_first`: a double while nobody can bear off and no forbidden block can arise. Sources never increase, so
-  each set of steps comes once; it is always playable in that order, since arrivals from behind come first.
-* `_two_dice`: two different dice under the same conditions. Two plays of (p by a, q by b) give the same board only if
-  both are one checker's p -> p-a-b, so those are generated once and nothing needs comparing.
+* `_double_rear_first`: a double of long nardy while no forbidden block can arise. Sources never increase, so each set
+  of steps comes once; it is always playable in that order, since arrivals from behind come first, and so does what must
+  be home, or out of the way, before a lower checker may be borne off.
+* `_two_dice`, `_two_dice_bearing`: two different dice under the same conditions. While nobody can bear off, two plays
+  of (p by a, q by b) give the same board only if both are one checker's p -> p-a-b, so those are generated once and
+  nothing needs comparing. When bearing off there are few plays, and equal ones are found by comparing.
 """
 
 from typing import Any, NamedTuple
@@ -73,9 +75,24 @@ def _popcount(typing_context: Any, value: Any) -> Any:
     return types.int64(types.int64), codegen
 
 
+@_machine_instruction  # type: ignore[untyped-decorator]
+def _cttz(typing_context: Any, value: Any) -> Any:
+    """Trailing zero bits of an int64, 64 for 0 (one machine instruction)."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.int64), codegen
+
+
 @_inline
 def _highest(mask: int) -> int:
     return int(63 - _ctlz(mask))
+
+
+@_inline
+def _lowest(mask: int) -> int:
+    return int(_cttz(mask))
 
 
 class Turn(NamedTuple):
@@ -383,7 +400,19 @@ def _select(ws: Any, n: int, n_edges: int, turn: Turn, codes: RuleCodes) -> int:
     return count
 
 
-# --- the common case: nobody bears off, no forbidden block can arise, most steps count --------------------------------
+# --- the common case of long nardy: no forbidden block can arise, most steps count ------------------------------------
+
+
+@_inline
+def _sources(mask: int, closed: int, die: int) -> int:
+    """Points from which `die` can be played, on the board or off it (R1.1, R4.1, R4.2 free, R4.3 lost)."""
+    sources = _movable(mask, closed, die)
+    if mask & _OUTSIDE == 0:
+        if mask >> die & 1:
+            sources |= 1 << die
+        elif mask >> die == 0 and mask & _POINTS:
+            sources = 1 << _highest(mask & _POINTS)
+    return sources
 
 
 @_jit
@@ -391,7 +420,7 @@ def _double_rear_first(ws: Any, die: int, steps: int, turn: Turn) -> tuple[int, 
     """Plays `steps` steps of `die`, sources never increasing; returns (results, most steps that can be played)."""
     states, results, _, _, _, _ = ws
     # rows of `states` serve as a stack: position, mask, and in row 3 the sources still to be tried at that depth
-    states[3, 0] = _movable(states[2, 0], turn.closed, die)
+    states[3, 0] = _sources(states[2, 0], turn.closed, die)
     depth = 0
     deepest = 0
     count = 0
@@ -402,7 +431,8 @@ def _double_rear_first(ws: Any, die: int, steps: int, turn: Turn) -> tuple[int, 
             continue
         source = _highest(left)
         states[3, depth] = left ^ 1 << source
-        out, into = _one(source), _one(source - die)
+        target = max(source - die, 0)
+        out, into = _one(source), _one(target)
         lo = states[0, depth] - out[0] + into[0]
         hi = states[1, depth] - out[1] + into[1]
         deepest = max(deepest, depth + 1)
@@ -412,19 +442,19 @@ def _double_rear_first(ws: Any, die: int, steps: int, turn: Turn) -> tuple[int, 
             results[2, count] = 0
             count += 1
             continue
-        mask = _mask_after(states[0, depth], states[1, depth], states[2, depth], source, source - die)
+        mask = _mask_after(states[0, depth], states[1, depth], states[2, depth], source, target)
         depth += 1
         states[0, depth] = lo
         states[1, depth] = hi
         states[2, depth] = mask
         below = (1 << source) - 1 if source == HEAD and turn.head_limit == 1 else (2 << source) - 1
-        states[3, depth] = _movable(mask, turn.closed, die) & below
+        states[3, depth] = _sources(mask, turn.closed, die) & below
     return count, deepest
 
 
 @_jit
 def _two_dice(ws: Any, high: int, low: int, turn: Turn) -> int:
-    """Both dice by every pair of sources; returns the number of results, 0 if both cannot be played."""
+    """Both dice by every pair of sources while nobody can bear off; returns the number of results, 0 if none."""
     states, results, _, _, _, _ = ws
     lo, hi, mask = states[0, 0], states[1, 0], states[2, 0]
     by_high = _movable(mask, turn.closed, high)
@@ -463,15 +493,56 @@ def _two_dice(ws: Any, high: int, low: int, turn: Turn) -> int:
 
 
 @_jit
+def _two_dice_bearing(ws: Any, high: int, low: int, turn: Turn) -> int:
+    """Both dice in either order, with at most one checker outside; returns the number of results, 0 if none.
+
+    A checker that ends the game with one die is a result too (R1.4).
+    """
+    states, results, _, _, _, _ = ws
+    count = 0
+    for first, second in ((high, low), (low, high)):
+        left = _sources(states[2, 0], turn.closed, first)
+        while left:
+            p = _highest(left)
+            left ^= 1 << p
+            target = max(p - first, 0)
+            out, into = _one(p), _one(target)
+            lo = states[0, 0] - out[0] + into[0]
+            hi = states[1, 0] - out[1] + into[1]
+            mask = _mask_after(states[0, 0], states[1, 0], states[2, 0], p, target)
+            if mask & _POINTS == 0:
+                count = _add_new(results, count, lo, hi)
+            then = _sources(mask, turn.closed, second)
+            while then:
+                q = _highest(then)
+                then ^= 1 << q
+                out, into = _one(q), _one(max(q - second, 0))
+                count = _add_new(results, count, lo - out[0] + into[0], hi - out[1] + into[1])
+    return count
+
+
+@_jit
+def _add_new(results: Any, count: int, lo: int, hi: int) -> int:
+    """Appends a result unless it is there; returns the number of results."""
+    for seen in range(count):
+        if results[0, seen] == lo and results[1, seen] == hi:
+            return count
+    results[0, count] = lo
+    results[1, count] = hi
+    results[2, count] = 0
+    return count + 1
+
+
+@_jit
 def _one_die(ws: Any, die: int, turn: Turn) -> int:
     """One step with `die`; returns the number of results."""
     states, results, _, _, _, _ = ws
-    left = _movable(states[2, 0], turn.closed, die)
+    left = _sources(states[2, 0], turn.closed, die)
     count = 0
     while left:
         p = _highest(left)
         left ^= 1 << p
-        out, into = _one(p), _one(p - die)
+        out, into = _one(p), _one(max(p - die, 0))
         results[0, count] = states[0, 0] - out[0] + into[0]
         results[1, count] = states[1, 0] - out[1] + into[1]
         results[2, count] = 0
@@ -480,14 +551,15 @@ def _one_die(ws: Any, die: int, turn: Turn) -> int:
 
 
 @_jit
-def _common(ws: Any, high: int, low: int, turn: Turn) -> int:
-    """R1.3 over the three enumerations above; returns the number of results."""
+def _common(ws: Any, high: int, low: int, outside: int, turn: Turn) -> int:
+    """R1.3 over the enumerations above; returns the number of results."""
     if high == low:
         count, deepest = _double_rear_first(ws, high, 4, turn)
         if count == 0 and deepest > 0:
             count, _ = _double_rear_first(ws, high, deepest, turn)
         return count
-    count = _two_dice(ws, high, low, turn)
+    # with two checkers outside, the second step still finds one outside, so nobody can bear off
+    count = _two_dice(ws, high, low, turn) if outside >= 2 else _two_dice_bearing(ws, high, low, turn)
     if count == 0:
         count = _one_die(ws, high, turn)
     if count == 0:
@@ -502,24 +574,21 @@ def _common(ws: Any, high: int, low: int, turn: Turn) -> int:
 def generate_turn(ws: Any, own: Any, opponent: Any, die_1: int, die_2: int, codes: RuleCodes) -> int:
     """Fills the workspace's results with the afterstates of one roll; returns how many (at least 1: the pass)."""
     states, results, _, _, _, _ = ws
-    lo, hi, mask = 0, 0, 0
-    for slot in range(SLOTS):
-        count = int(own[slot])
-        if count:
-            mask |= 1 << slot
-            if slot < 13:
-                lo |= count << (4 * slot)
-            else:
-                hi |= count << (4 * (slot - 13))
-    held, single, lowest = 0, 0, -1
+    # no branches in these loops, so that they become vector instructions
+    lo, hi, mask, outside = 0, 0, 0, 0
+    for slot in range(13):
+        low_count, high_count = int(own[slot]), int(own[slot + 13])
+        lo |= low_count << (4 * slot)
+        hi |= high_count << (4 * slot)
+        mask |= int(low_count > 0) << slot | int(high_count > 0) << (slot + 13)
+    for slot in range(HOME + 1, SLOTS):
+        outside += int(own[slot])
+    held, single = 0, 0
     for slot in range(BAR):
         count = int(opponent[slot])
-        if count:
-            held |= 1 << slot
-            if lowest < 0:
-                lowest = slot
-            if count <= codes.blot_limit:
-                single |= 1 << slot
+        held |= int(count > 0) << slot
+        single |= int(count > 0 and count <= codes.blot_limit) << slot
+    lowest = _lowest(held)
     closed, blots = _seen_by_mover(held & ~single, codes.short), _seen_by_mover(single, codes.short)
     states[0, 0], states[1, 0], states[2, 0], states[3, 0], states[4, 0] = lo, hi, mask, 0, 0
 
@@ -529,17 +598,15 @@ def generate_turn(ws: Any, own: Any, opponent: Any, die_1: int, die_2: int, code
     limit = _head_limit(head, closed, held >> HEAD & 1 == 1, high, low, codes)
     forbidden = _forbidden_windows(int(opponent[0]), lowest, codes)
     turn = Turn(closed, blots, forbidden, limit, head)
-    outside = 0
-    for slot in range(HOME + 1, SLOTS):
-        outside += own[slot]
+    literal_bear_off = codes.bear_off_choice == 0 and codes.bear_off_blocked == 0
     common = (
-        outside >= steps  # even the last step finds a checker outside the home
-        and codes.short == 0
+        codes.short == 0
         and limit == 1
         and codes.must_play == 0
+        and (literal_bear_off or outside >= steps)
         and not (forbidden and _block_in_reach(mask, forbidden, steps))
     )
-    count = _common(ws, high, low, turn) if common else _all_orders(ws, high, low, turn, codes)
+    count = _common(ws, high, low, outside, turn) if common else _all_orders(ws, high, low, turn, codes)
     if count == 0:
         results[0, 0], results[1, 0], results[2, 0] = lo, hi, 0
         return 1
@@ -551,18 +618,23 @@ def _write_rows(ws: Any, count: int, opponent: Any, out: Any, first: int) -> Non
     """Unpacks `count` results to out[first:], int8 (K, 2, 26), rows (mover, opponent)."""
     results = ws[1]
     for i in range(count):
-        lo, hi, hits = results[0, i], results[1, i], results[2, i]
-        row = out[first + i]
-        for slot in range(13):
-            row[0, slot] = lo >> (4 * slot) & 15
-            row[0, slot + 13] = hi >> (4 * slot) & 15
-        for slot in range(SLOTS):
-            row[1, slot] = opponent[slot]
-        while hits:
-            point = _highest(hits)
-            hits ^= 1 << point
-            row[1, BAR - point] -= 1
-            row[1, BAR] += 1
+        write_row(results[0, i], results[1, i], results[2, i], opponent, out[first + i])
+
+
+@_jit
+def write_row(lo: int, hi: int, hits: int, opponent: Any, row: Any) -> None:
+    """Unpacks one result to int8 (2, 26), rows (mover, opponent); `opponent` is his row before the play."""
+    own, theirs = row[0], row[1]
+    for slot in range(13):
+        own[slot] = lo >> (4 * slot) & 15
+        own[slot + 13] = hi >> (4 * slot) & 15
+    for slot in range(SLOTS):
+        theirs[slot] = opponent[slot]
+    while hits:
+        point = _highest(hits)
+        hits ^= 1 << point
+        theirs[BAR - point] -= 1
+        theirs[BAR] += 1
 
 
 @_jit
@@ -589,6 +661,30 @@ def generate(boards: Any, dice: Any, codes: RuleCodes) -> tuple[Any, Any]:
         filled += count
         offsets[game + 1] = filled
     return out[:filled], offsets
+
+
+@_jit
+def draw(boards: Any, dice: Any, numbers: Any, codes: RuleCodes) -> Any:
+    """One afterstate of every game, number `numbers[game]` modulo their count in the order of `generate`.
+
+    Args:
+        boards: int8 (N, 2, 26), C-contiguous.
+        dice: int8 (N, 2).
+        numbers: uint64 (N,).
+        codes: `Rules.codes`.
+
+    Returns:
+        int8 (N, 2, 26), still seen by the mover.
+    """
+    ws = new_workspace()
+    results = ws[1]
+    out = np.empty(boards.shape, np.int8)
+    for game in range(boards.shape[0]):
+        own, opponent = boards[game, 0], boards[game, 1]
+        count = generate_turn(ws, own, opponent, int(dice[game, 0]), int(dice[game, 1]), codes)
+        k = int(numbers[game] % np.uint64(count))
+        write_row(results[0, k], results[1, k], results[2, k], opponent, out[game])
+    return out
 
 
 @_jit

@@ -46,14 +46,42 @@ def legal_afterstates(boards: Any, dice: Any, rules: Rules = OFFICIAL) -> Afters
     Raises:
         ValueError: An impossible board or die; says which game of the batch and why.
     """
-    codes = rules.codes
+    boards, dice = _checked(boards, dice, rules)
+    return Afterstates(*_kernels.generate(boards, dice, rules.codes))
+
+
+def random_afterstates(boards: Any, dice: Any, numbers: NDArray[np.uint64], rules: Rules = OFFICIAL) -> Boards:
+    """One afterstate of each roll, all equally likely: what a random player does, without writing out the rest.
+
+    Args:
+        boards: int8 (N, 2, 26), rows (player on roll, opponent).
+        dice: Integers (N, 2) in 1..6.
+        numbers: uint64 (N,) random bits, `dice.bits(seed, SAMPLE, stream, turn)`; game i gets row numbers[i] modulo its
+            count of `legal_afterstates`.
+        rules: Any `Rules`.
+
+    Returns:
+        int8 (N, 2, 26), still seen by the mover.
+
+    Raises:
+        ValueError: As `legal_afterstates`, or if there is not one number for each board.
+    """
+    boards, dice = _checked(boards, dice, rules)
+    if numbers.shape != (len(boards),) or numbers.dtype != np.uint64:
+        raise ValueError(f"numbers must be uint64 ({len(boards)},), not {numbers.dtype} {numbers.shape}")
+    drawn: Boards = _kernels.draw(boards, dice, numbers, rules.codes)
+    return drawn
+
+
+def _checked(boards: Any, dice: Any, rules: Rules) -> tuple[Boards, NDArray[np.int8]]:
+    """The arguments as the kernels want them, or the error that says what is wrong."""
     if not _is_batch(boards, 2, SLOTS) or not _is_batch(dice, 2) or len(boards) != len(dice):
         boards = check_boards(boards, rules)
         dice = check_dice(dice, len(boards))
     boards, dice = _kernel_array(boards), _kernel_array(dice)
-    if _kernels.first_invalid(boards, dice, codes.short) >= 0:  # fast; the slow checks know how to say it
+    if _kernels.first_invalid(boards, dice, rules.codes.short) >= 0:  # fast; the slow checks know how to say it
         check_dice(dice, len(check_boards(boards, rules)))
-    return Afterstates(*_kernels.generate(boards, dice, codes))
+    return boards, dice
 
 
 def _is_batch(array: Any, *shape: int) -> bool:
