@@ -18,7 +18,7 @@ import nardy_rl.envs  # noqa: F401  (registers the ids)
 
 Array = NDArray[np.float32]
 Weights = list[Array]
-NUM_ENVS, HIDDEN, LAMBDA, RATE = 64, 32, 0.7, 0.02
+NUM_ENVS, HIDDEN, LAMBDA, RATE = 64, 32, 0.7, 0.003
 
 
 def new_weights(inputs: int, generator: np.random.Generator) -> Weights:
@@ -42,16 +42,18 @@ def learn(games: int, seed: int = 1, id_: str = "nardy_rl/LongNardy-v0") -> Weig
     envs.reset(seed=seed)
     weights = new_weights(envs.unwrapped.afterstate_features()[0].shape[1], np.random.default_rng(seed))
     traces = [np.zeros((NUM_ENVS, *part.shape), dtype=np.float32) for part in weights]
+    squares = [np.ones_like(part) for part in weights]
     values, rewards = np.zeros(NUM_ENVS, dtype=np.float32), np.zeros(NUM_ENVS)
     over, played = np.ones(NUM_ENVS, dtype=bool), -NUM_ENVS
     while played < games:
         actions, features, hidden, new_values = look_ahead(envs, weights)
         # what the last turn was worth after all: the result, or the value of what could be done next (discount 1)
         errors = (np.where(over, rewards, new_values) - values).astype(np.float32)
-        rate = RATE * (1 - max(played, 0) / games) / NUM_ENVS
         back = (1 - hidden**2) * weights[2]  # before the weights move
-        for part, trace in zip(weights, traces, strict=True):
-            part += rate * np.tensordot(errors, trace, axes=1)
+        for part, trace, square in zip(weights, traces, squares, strict=True):
+            change = np.tensordot(errors, trace, axes=1)
+            square += 0.01 * (change**2 - square)  # RMSProp: some inputs are a hundred times as busy as others
+            part += RATE * (1 - max(played, 0) / games) * change / np.sqrt(square + 1e-8)
         for trace, gradient in zip(traces, (features[:, :, None] * back[:, None, :], back, hidden), strict=True):
             trace[over] = 0
             trace *= LAMBDA

@@ -56,7 +56,8 @@ class MatchConfig:
 
     Attributes:
         opponents: Agent specs; the previous checkpoint of the run is always added to the periodic ones.
-        every_games: Training games between periodic matches; 0 = none.
+        every_games: Training games between periodic matches; 0 = none. On the way to the first, when a net learns most,
+            there are others after a half, a quarter, an 8th and a 16th of that.
         pairs: Pairs of games per periodic match.
         final_pairs: Pairs per match when the run ends; 0 = none.
         seed: Seed of the dice, apart from the run's own.

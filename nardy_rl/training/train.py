@@ -142,7 +142,7 @@ def train(config: TrainConfig, display: Display | None = None) -> Outcome:
                 n = iteration_games(config, run.games)
                 next_n = iteration_games(config, run.games + n)
                 report = run.trainer.iterate(run.iteration, run.games, n, next_n)
-                match_due = _crosses(run.games, n, config.match.every_games) and run.games + n < config.games
+                match_due = _match_due(run.games, n, config.match.every_games) and run.games + n < config.games
                 run.iteration += 1
                 run.games += n
                 run.seconds += report.wall_s
@@ -174,7 +174,7 @@ def train(config: TrainConfig, display: Display | None = None) -> Outcome:
 def final_matches(outcome: Outcome, config: TrainConfig) -> list[MatchResult]:
     """Plays the finished checkpoint against the baselines, `config.match.final_pairs` pairs each."""
     rules = make_rules(config.rules, config.options)
-    agent = make_agent(str(outcome.checkpoint), rules)
+    agent = make_agent(str(outcome.checkpoint.parent.parent), rules)  # the run: a shorter name in the table
     return [
         play_match(
             agent, make_agent(spec, rules), rules, config.match.final_pairs, config.match.seed, threads=config.threads
@@ -289,9 +289,10 @@ def _play_matches(run: _Run, opponents: list[Agent], log: RunLog, display: Displ
         display.match(run.games, result)
 
 
-def _crosses(games: int, n: int, every: int) -> bool:
-    """Does playing `n` more games pass a multiple of `every`?"""
-    return every > 0 and games // every != (games + n) // every
+def _match_due(games: int, n: int, every: int) -> bool:
+    """Does playing `n` more games pass a multiple of `every`, or a half, quarter, 8th or 16th of it on the way there?"""
+    marks = [every * (games // every + 1) if every else 0, *(every // part for part in (2, 4, 8, 16))]
+    return any(games < mark <= games + n for mark in marks)
 
 
 @contextmanager
