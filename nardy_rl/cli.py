@@ -20,22 +20,22 @@ _CONFIGS = [folder for folder in (Path.cwd() / "configs", Path(__file__).parents
 
 def train() -> None:
     """Trains a bot: `python scripts/train.py [experiment=quick] [field=value ...]`."""
-    _run("train", TrainConfig, _train)
+    run("train", TrainConfig, _train)
 
 
 def evaluate() -> None:
     """Plays agents against each other: `python scripts/evaluate.py agents=[A,B,...] [field=value ...]`."""
-    _run("evaluate", EvaluateConfig, _evaluate)
+    run("evaluate", EvaluateConfig, _evaluate)
 
 
 def keep() -> None:
     """Measures the net of a run and keeps it: `python scripts/keep.py run=runs/quick out=checkpoints/NAME`."""
-    _run("keep", KeepConfig, _keep)
+    run("keep", KeepConfig, _keep)
 
 
 def pictures() -> None:
     """Draws a run's learning curve and a position: `python scripts/pictures.py run=runs/quick`."""
-    _run("pictures", PicturesConfig, _pictures)
+    run("pictures", PicturesConfig, _pictures)
 
 
 def _train(config: TrainConfig) -> int:
@@ -106,7 +106,7 @@ def _progress() -> Progress:
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
-def _run(name: str, schema: type[Any], command: Callable[[Any], int]) -> None:
+def run(name: str, schema: type[Any], command: Callable[[Any], int]) -> None:
     """Reads the command line into an instance of `schema` and runs `command`; a mistake ends with one clear line."""
     store = ConfigStore.instance()
     store.store(name=f"{name}_schema", node=schema)

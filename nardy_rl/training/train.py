@@ -290,7 +290,7 @@ def _play_matches(run: _Run, opponents: list[Agent], log: RunLog, display: Displ
 
 
 def _match_due(games: int, n: int, every: int) -> bool:
-    """Does playing `n` more games pass a multiple of `every`, or a half, quarter, 8th or 16th of it on the way there?"""
+    """Do `n` more games pass a multiple of `every`, or a half, quarter, 8th or 16th of it on the way to the first?"""
     marks = [every * (games // every + 1) if every else 0, *(every // part for part in (2, 4, 8, 16))]
     return any(games < mark <= games + n for mark in marks)
 
