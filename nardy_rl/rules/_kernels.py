@@ -11,7 +11,7 @@ How a turn is held while it is being generated:
 Three ways to enumerate, each a superset of the next in what it can handle:
 
 * `_all_orders`: level by level, every order of the dice, equal boards merged by a hash set. Handles everything.
-* `_double_rear_first`: a double of long nardy while no forbidden block can arise. Sources never increase, so each set
+* `_double_rear_first`: a double of long nardy while no forbidden block arises. Sources never increase, so each set
   of steps comes once; it is always playable in that order, since arrivals from behind come first, and so does what must
   be home, or out of the way, before a lower checker may be borne off.
 * `_two_dice`, `_two_dice_bearing`: two different dice under the same conditions. While nobody can bear off, two plays
@@ -400,7 +400,18 @@ def _select(ws: Any, n: int, n_edges: int, turn: Turn, codes: RuleCodes) -> int:
     return count
 
 
-# --- the common case of long nardy: no forbidden block can arise, most steps count ------------------------------------
+# --- the common case of long nardy: no forbidden block arises, most steps count ---------------------------------------
+#
+# Each result comes by one order of its steps. Where a forbidden block is in reach (`watch`), each position on the way
+# is tested; if one breaks R3, another order may still do, so the enumeration gives up and returns `_RETRY`.
+
+_RETRY = -1
+
+
+@_inline
+def _breaks(lo: int, hi: int, mask: int, source: int, target: int, forbidden: int) -> bool:
+    """Does the step source -> target from the position (lo, hi, mask) complete a forbidden block (R3)?"""
+    return _runs_of_six(_mask_after(lo, hi, mask, source, target)) & forbidden != 0
 
 
 @_inline
@@ -416,8 +427,8 @@ def _sources(mask: int, closed: int, die: int) -> int:
 
 
 @_jit
-def _double_rear_first(ws: Any, die: int, steps: int, turn: Turn) -> tuple[int, int]:
-    """Plays `steps` steps of `die`, sources never increasing; returns (results, most steps that can be played)."""
+def _double_rear_first(ws: Any, die: int, steps: int, turn: Turn, watch: bool) -> tuple[int, int]:
+    """Plays `steps` steps of `die`, sources never increasing; returns (results or _RETRY, most steps possible)."""
     states, results, _, _, _, _ = ws
     # rows of `states` serve as a stack: position, mask, and in row 3 the sources still to be tried at that depth
     states[3, 0] = _sources(states[2, 0], turn.closed, die)
@@ -435,6 +446,8 @@ def _double_rear_first(ws: Any, die: int, steps: int, turn: Turn) -> tuple[int, 
         out, into = _one(source), _one(target)
         lo = states[0, depth] - out[0] + into[0]
         hi = states[1, depth] - out[1] + into[1]
+        if watch and _breaks(states[0, depth], states[1, depth], states[2, depth], source, target, turn.forbidden):
+            return _RETRY, 0
         deepest = max(deepest, depth + 1)
         if depth + 1 == steps:
             results[0, count] = lo
@@ -453,8 +466,8 @@ def _double_rear_first(ws: Any, die: int, steps: int, turn: Turn) -> tuple[int, 
 
 
 @_jit
-def _two_dice(ws: Any, high: int, low: int, turn: Turn) -> int:
-    """Both dice by every pair of sources while nobody can bear off; returns the number of results, 0 if none."""
+def _two_dice(ws: Any, high: int, low: int, turn: Turn, watch: bool) -> int:
+    """Both dice by every pair of sources while nobody can bear off; returns the number of results, or _RETRY."""
     states, results, _, _, _, _ = ws
     lo, hi, mask = states[0, 0], states[1, 0], states[2, 0]
     by_high = _movable(mask, turn.closed, high)
@@ -467,6 +480,9 @@ def _two_dice(ws: Any, high: int, low: int, turn: Turn) -> int:
         out, into = _one(p), _one(p - high)
         lo1 = lo - out[0] + into[0]
         hi1 = hi - out[1] + into[1]
+        mask1 = _mask_after(lo, hi, mask, p, p - high)
+        if watch and _runs_of_six(mask1) & turn.forbidden:
+            return _RETRY
         # q = p - high and q = p + low are one checker's p -> q -> ... and come below; so does q = p if p is single
         partners = by_low & ~(1 << (p - high)) & ~(1 << (p + low))
         if _count(lo, hi, p) == 1 or p == HEAD:
@@ -474,6 +490,8 @@ def _two_dice(ws: Any, high: int, low: int, turn: Turn) -> int:
         while partners:
             q = _highest(partners)
             partners ^= 1 << q
+            if watch and _breaks(lo1, hi1, mask1, q, q - low, turn.forbidden):
+                return _RETRY
             out, into = _one(q), _one(q - low)
             results[0, count] = lo1 - out[0] + into[0]
             results[1, count] = hi1 - out[1] + into[1]
@@ -484,6 +502,12 @@ def _two_dice(ws: Any, high: int, low: int, turn: Turn) -> int:
     while left:
         p = _highest(left)
         left ^= 1 << p
+        if watch:
+            between = p - high if by_high >> p & 1 else p - low
+            if _breaks(lo, hi, mask, p, between, turn.forbidden) or _breaks(
+                lo, hi, mask, p, p - high - low, turn.forbidden
+            ):
+                return _RETRY
         out, into = _one(p), _one(p - high - low)
         results[0, count] = lo - out[0] + into[0]
         results[1, count] = hi - out[1] + into[1]
@@ -493,8 +517,8 @@ def _two_dice(ws: Any, high: int, low: int, turn: Turn) -> int:
 
 
 @_jit
-def _two_dice_bearing(ws: Any, high: int, low: int, turn: Turn) -> int:
-    """Both dice in either order, with at most one checker outside; returns the number of results, 0 if none.
+def _two_dice_bearing(ws: Any, high: int, low: int, turn: Turn, watch: bool) -> int:
+    """Both dice in either order, with at most one checker outside; returns the number of results, or _RETRY.
 
     A checker that ends the game with one die is a result too (R1.4).
     """
@@ -510,12 +534,16 @@ def _two_dice_bearing(ws: Any, high: int, low: int, turn: Turn) -> int:
             lo = states[0, 0] - out[0] + into[0]
             hi = states[1, 0] - out[1] + into[1]
             mask = _mask_after(states[0, 0], states[1, 0], states[2, 0], p, target)
+            if watch and _runs_of_six(mask) & turn.forbidden:
+                return _RETRY
             if mask & _POINTS == 0:
                 count = _add_new(results, count, lo, hi)
             then = _sources(mask, turn.closed, second)
             while then:
                 q = _highest(then)
                 then ^= 1 << q
+                if watch and _breaks(lo, hi, mask, q, max(q - second, 0), turn.forbidden):
+                    return _RETRY
                 out, into = _one(q), _one(max(q - second, 0))
                 count = _add_new(results, count, lo - out[0] + into[0], hi - out[1] + into[1])
     return count
@@ -534,15 +562,18 @@ def _add_new(results: Any, count: int, lo: int, hi: int) -> int:
 
 
 @_jit
-def _one_die(ws: Any, die: int, turn: Turn) -> int:
-    """One step with `die`; returns the number of results."""
+def _one_die(ws: Any, die: int, turn: Turn, watch: bool) -> int:
+    """One step with `die`; returns the number of results, or _RETRY."""
     states, results, _, _, _, _ = ws
     left = _sources(states[2, 0], turn.closed, die)
     count = 0
     while left:
         p = _highest(left)
         left ^= 1 << p
-        out, into = _one(p), _one(max(p - die, 0))
+        target = max(p - die, 0)
+        if watch and _breaks(states[0, 0], states[1, 0], states[2, 0], p, target, turn.forbidden):
+            return _RETRY
+        out, into = _one(p), _one(target)
         results[0, count] = states[0, 0] - out[0] + into[0]
         results[1, count] = states[1, 0] - out[1] + into[1]
         results[2, count] = 0
@@ -551,19 +582,21 @@ def _one_die(ws: Any, die: int, turn: Turn) -> int:
 
 
 @_jit
-def _common(ws: Any, high: int, low: int, outside: int, turn: Turn) -> int:
-    """R1.3 over the enumerations above; returns the number of results."""
+def _common(ws: Any, high: int, low: int, outside: int, turn: Turn, watch: bool) -> int:
+    """R1.3 over the enumerations above; returns the number of results, or _RETRY."""
     if high == low:
-        count, deepest = _double_rear_first(ws, high, 4, turn)
+        count, deepest = _double_rear_first(ws, high, 4, turn, watch)
         if count == 0 and deepest > 0:
-            count, _ = _double_rear_first(ws, high, deepest, turn)
+            count, _ = _double_rear_first(ws, high, deepest, turn, watch)
         return count
-    # with two checkers outside, the second step still finds one outside, so nobody can bear off
-    count = _two_dice(ws, high, low, turn) if outside >= 2 else _two_dice_bearing(ws, high, low, turn)
+    if outside >= 2:  # then the second step still finds a checker outside, so nobody can bear off
+        count = _two_dice(ws, high, low, turn, watch)
+    else:
+        count = _two_dice_bearing(ws, high, low, turn, watch)
     if count == 0:
-        count = _one_die(ws, high, turn)
+        count = _one_die(ws, high, turn, watch)
     if count == 0:
-        count = _one_die(ws, low, turn)
+        count = _one_die(ws, low, turn, watch)
     return count
 
 
@@ -598,15 +631,14 @@ def generate_turn(ws: Any, own: Any, opponent: Any, die_1: int, die_2: int, code
     limit = _head_limit(head, closed, held >> HEAD & 1 == 1, high, low, codes)
     forbidden = _forbidden_windows(int(opponent[0]), lowest, codes)
     turn = Turn(closed, blots, forbidden, limit, head)
-    literal_bear_off = codes.bear_off_choice == 0 and codes.bear_off_blocked == 0
-    common = (
-        codes.short == 0
-        and limit == 1
-        and codes.must_play == 0
-        and (literal_bear_off or outside >= steps)
-        and not (forbidden and _block_in_reach(mask, forbidden, steps))
-    )
-    count = _common(ws, high, low, outside, turn) if common else _all_orders(ws, high, low, turn, codes)
+    count = _RETRY
+    usual_bear_off = codes.bear_off_choice == 0 and codes.bear_off_blocked == 0
+    if codes.short == 0 and limit == 1 and codes.must_play == 0 and (usual_bear_off or outside >= steps):
+        watch = forbidden != 0 and _block_in_reach(mask, forbidden, steps)
+        count = _common(ws, high, low, outside, turn, watch)
+        states[3, 0] = 0  # served as a stack
+    if count == _RETRY:
+        count = _all_orders(ws, high, low, turn, codes)
     if count == 0:
         results[0, 0], results[1, 0], results[2, 0] = lo, hi, 0
         return 1
