@@ -146,7 +146,7 @@ def play_pettingzoo(rules: str) -> Player:
 
 
 def play_openspiel() -> Player:
-    """pyspiel's states in a Python loop."""
+    """States of pyspiel in a Python loop."""
     import pyspiel  # type: ignore[import-not-found, import-untyped, unused-ignore]  # noqa: PLC0415  (an extra)
 
     game = pyspiel.load_game("backgammon")

@@ -46,9 +46,15 @@ def _train(config: TrainConfig) -> int:
     console = Console()
     with RichDisplay(console) as display:
         outcome = train(config, display)
-    console.print(f"{outcome.games:,} games in {outcome.seconds:.0f} s of training; checkpoint: {outcome.checkpoint}")
+    console.print(
+        f"{outcome.games:,} games in {outcome.seconds:.0f} s of training; checkpoint: {outcome.checkpoint}",
+        soft_wrap=True,
+    )
     if not outcome.finished:
-        console.print(f"Stopped early. Go on with: python scripts/train.py resume={outcome.checkpoint.parent.parent}")
+        console.print(
+            f"Stopped early. Go on with: python scripts/train.py resume={outcome.checkpoint.parent.parent}",
+            soft_wrap=True,
+        )
         return 130
     if config.match.final_pairs and config.match.opponents:
         results = final_matches(outcome, config)
@@ -87,7 +93,7 @@ def _keep(config: KeepConfig) -> int:
 
     results = keep(config)
     Console().print(match_table(results))
-    Console().print(f"Wrote {config.out}")
+    Console().print(f"Wrote {config.out}", soft_wrap=True)
     return 0
 
 
@@ -95,7 +101,7 @@ def _pictures(config: PicturesConfig) -> int:
     from nardy_rl.training.pictures import save_pictures  # noqa: PLC0415
 
     for path in save_pictures(Path(config.run), Path(config.out), config.seed, config.turn):
-        Console().print(f"Wrote {path}")
+        Console().print(f"Wrote {path}", soft_wrap=True)
     return 0
 
 
@@ -109,7 +115,10 @@ def _progress() -> Progress:
 def run(name: str, schema: type[Any], command: Callable[[Any], int]) -> None:
     """Reads the command line into an instance of `schema` and runs `command`; a mistake ends with one clear line."""
     store = ConfigStore.instance()
-    store.store(name=f"{name}_schema", node=schema)
+    node = OmegaConf.structured(schema)
+    if "options" in node:
+        OmegaConf.set_struct(node.options, False)  # so that "options={draw: none}" may name any rule option
+    store.store(name=f"{name}_schema", node=node)
     store.store(
         name=name,
         node={
@@ -124,7 +133,6 @@ def run(name: str, schema: type[Any], command: Callable[[Any], int]) -> None:
     )
     code = 0
 
-    @hydra.main(version_base=None, config_path=None, config_name=name)
     def main(values: DictConfig) -> None:
         nonlocal code
         try:
@@ -137,7 +145,10 @@ def run(name: str, schema: type[Any], command: Callable[[Any], int]) -> None:
         except KeyboardInterrupt:
             code = 130
 
-    main()
+    # Hydra searches the package of the function it runs for groups of configs, and would take nardy_rl/agents and
+    # nardy_rl/rules for such groups; from a script it searches nothing but the search path.
+    main.__module__ = "__main__"
+    hydra.main(version_base=None, config_path=None, config_name=name)(main)()
     sys.stdout.flush()
     if code:
         sys.exit(code)

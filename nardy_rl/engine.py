@@ -19,7 +19,7 @@ import numpy as np
 
 from nardy_rl.agents.base import Agent, Decisions, choose
 from nardy_rl.agents.registry import AGENT_KINDS, make_agent
-from nardy_rl.game import new_games, opening_lot, roll
+from nardy_rl.game import lot, new_games, opening_lot, roll
 from nardy_rl.rules import dice as dice_lib
 from nardy_rl.rules.board import Boards, check_boards
 from nardy_rl.rules.notation import format_play
@@ -266,11 +266,10 @@ def _new_game(request: Reply) -> Reply:
     rules = _rules(request)
     stream = _integer(request.get("game", 0), "game", STREAMS)
     games = new_games(stream, rules)
-    _check(games.boards, rules, "start")  # the two sides of a start given as an option may stand in each other's way
     reply: Reply = {"board": games.boards[0].tolist(), "moved_first": True}
     if "seed" in request:
         seed = _integer(request["seed"], "seed", SEEDS)
-        reply["starter"] = int(dice_lib.bits(seed, dice_lib.LOT, stream, 1) % np.uint64(2))
+        reply["starter"] = lot(seed, stream)
         reply["lot"] = opening_lot(seed, stream)[0].tolist()
         reply["dice"] = roll(games, seed, rules)[0].tolist()
     elif "game" in request:

@@ -450,7 +450,7 @@ def test_keys() -> None:
 
 def test_two_sides_of_a_start_that_meet() -> None:
     row = side({24: 14, 12: 1})
-    assert error(cmd="new_game", options={"start": row}).startswith("start: both sides hold")
+    assert error(cmd="new_game", options={"start": row}).endswith("both sides would hold the point 12 | 24")
 
 
 # --- the rules through the engine -------------------------------------------------------------------------------------

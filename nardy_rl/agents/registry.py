@@ -38,7 +38,10 @@ def make_agent(spec: str, rules: Rules) -> Agent:
     if spec and path.is_dir():
         from nardy_rl.agents.value import ValueAgent  # noqa: PLC0415  (torch loads only for those who need it)
 
-        return ValueAgent.load(spec, rules)
+        try:
+            return ValueAgent.load(spec, rules)
+        except ValueError as error:
+            raise ValueError(f"agent {spec!r}: {error}") from error
     allowed = f"choose one of {', '.join(_NAMED)}, or a checkpoint directory"
     if path.is_file() and path.name == "meta.json":
         raise ValueError(f"agent {spec!r} is a file; give its directory, {str(path.parent)!r}")

@@ -52,8 +52,8 @@ class RichDisplay:
         self._total = config.games
         self._progress.update(self._task, total=config.games, completed=games, description=folder.name)
         again = f", going on from {games:,}" if games else ""
-        self._console.print(f"Run {folder}: {config.games:,} games of {config.rules}, {config.algorithm}{again}")
-        self._console.print(f"Curves: tensorboard --logdir {folder.parent}. Ctrl-C saves and stops.")
+        self._print(f"Run {folder}: {config.games:,} games of {config.rules}, {config.algorithm}{again}")
+        self._print(f"Curves: tensorboard --logdir {folder.parent}. Ctrl-C saves and stops.")
 
     def progress(self, games: int, seconds: float, values: dict[str, float]) -> None:
         """See `train.Display`."""
@@ -64,7 +64,7 @@ class RichDisplay:
         elif seconds - self._printed_s >= PLAIN_EVERY_S or games >= self._total:
             self._printed_s = seconds
             left = (self._total - games) / speed
-            self._console.print(
+            self._print(
                 f"{games:>9,} games  {speed:,.0f} games/s  loss {loss:.4f}  {seconds:.0f} s trained, {left:.0f} s left"
             )
 
@@ -80,15 +80,19 @@ class RichDisplay:
         if self._live:
             self._live.update(self._view())
         else:
-            self._console.print(f"{games:>9,} games  against {name}: {text} points per game")
+            self._print(f"{games:>9,} games  against {name}: {text} points per game")
 
     def saved(self, path: Path) -> None:
         """See `train.Display`."""
-        self._console.print(f"Saved {path}")
+        self._print(f"Saved {path}")
 
     def stopping(self) -> None:
         """See `train.Display`."""
-        self._console.print("Stopping: finishing this iteration, then saving. Ctrl-C again stops at once.")
+        self._print("Stopping: finishing this iteration, then saving. Ctrl-C again stops at once.")
+
+    def _print(self, text: str) -> None:
+        """A line of its own, never broken within a path."""
+        self._console.print(text, soft_wrap=True, highlight=False)
 
     def _view(self) -> Group:
         if not self._rows:

@@ -109,6 +109,7 @@ class _Run:
     rules: Rules
     folder: Path
     trainer: Trainer
+    opponents: list[Agent]
     iteration: int = 0
     games: int = 0
     seconds: float = 0.0
@@ -129,14 +130,13 @@ def train(config: TrainConfig, display: Display | None = None) -> Outcome:
     run = _resume(config) if config.resume else _start(config)
     config = run.config
     display.start(run.folder, config, run.games)
-    opponents = [make_agent(spec, run.rules) for spec in config.match.opponents]
     previous = _agent(run, "previous")
     threads_before = torch.get_num_threads()
     torch.set_num_threads(1)  # one learner beside the threads that play; torch's own would fight them for the cores
     try:
         with RunLog(run.folder, run.games) as log, _stop_signals(display) as stop:
-            checkpoint = _save(run) if run.games == 0 else None
-            saved_at = time.monotonic()
+            checkpoint = _save(run) if run.games == 0 else newest_checkpoint(run.folder)
+            saved_at, saved_games = time.monotonic(), run.games
             reports: list[Report] = []
             while run.games < config.games and not stop.is_set():
                 n = iteration_games(config, run.games)
@@ -148,25 +148,23 @@ def train(config: TrainConfig, display: Display | None = None) -> Outcome:
                 run.seconds += report.wall_s
 
                 reports.append(report)
-                last = run.games >= config.games or stop.is_set()
-                if len(reports) >= config.log_every or match_due or last:
-                    values = summary(reports)
-                    log.record(run.games, run.seconds, values)
-                    display.progress(run.games, run.seconds, values)
-                    if match_due or last:
-                        log.calibration(run.games, calibration(reports))
+                if len(reports) >= config.log_every or match_due:
+                    _record(run, reports, log, display, with_calibration=match_due)
                     reports = []
                 if match_due:
-                    _play_matches(run, [*opponents, previous], log, display)
+                    _play_matches(run, [*run.opponents, previous], log, display)
                     previous = _agent(run, "previous")
-                if last or time.monotonic() - saved_at >= 60 * config.save_minutes:
+                if time.monotonic() - saved_at >= 60 * config.save_minutes:
                     checkpoint = _save(run)
-                    saved_at = time.monotonic()
-                    display.saved(checkpoint)
+                    saved_at, saved_games = time.monotonic(), run.games
+            if reports:  # the run is over, or was stopped between two records
+                _record(run, reports, log, display, with_calibration=True)
+            if saved_games < run.games:
+                checkpoint = _save(run)
+                display.saved(checkpoint)
     finally:
         run.trainer.close()
         torch.set_num_threads(threads_before)
-    checkpoint = checkpoint or newest_checkpoint(run.folder)
     assert checkpoint is not None, "a run saves before its first game"
     return Outcome(checkpoint, run.games >= config.games, run.games, run.seconds)
 
@@ -187,9 +185,10 @@ def _start(config: TrainConfig) -> _Run:
     """A new run in a folder of its own."""
     rules = make_rules(config.rules, config.options)
     trainer = _make_trainer(config, rules)
+    opponents = [make_agent(spec, rules) for spec in config.match.opponents]
     folder = _free_folder(Path(config.runs_dir), config.name)
     write_json(folder / CONFIG, as_dict(config))
-    return _Run(config, rules, folder, trainer)
+    return _Run(config, rules, folder, trainer, opponents)
 
 
 def _resume(config: TrainConfig) -> _Run:
@@ -207,6 +206,7 @@ def _resume(config: TrainConfig) -> _Run:
     config = dataclasses.replace(saved, resume=str(path), **{name: getattr(config, name) for name in MAY_CHANGE})
     check_train_config(config)
     trainer = _make_trainer(config, checkpoint.rules)
+    opponents = [make_agent(spec, checkpoint.rules) for spec in config.match.opponents]
     trainer.net.load_state_dict(checkpoint.net.state_dict())
     try:
         trainer.load_state(tensors)
@@ -217,7 +217,7 @@ def _resume(config: TrainConfig) -> _Run:
     for newer in (folder / RUN_CHECKPOINTS).glob("[0-9]*"):  # this run now takes another course
         if newer.name > checkpoint.path.name:
             shutil.rmtree(newer)
-    return _Run(config, checkpoint.rules, folder, trainer, *counters)
+    return _Run(config, checkpoint.rules, folder, trainer, opponents, *counters)
 
 
 def _make_trainer(config: TrainConfig, rules: Rules) -> Trainer:
@@ -262,6 +262,15 @@ def _save(run: _Run) -> Path:
     for old in saved[: -run.config.keep]:
         shutil.rmtree(old)
     return path
+
+
+def _record(run: _Run, reports: list[Report], log: RunLog, display: Display, with_calibration: bool) -> None:
+    """Logs and shows what some iterations came to."""
+    values = summary(reports)
+    log.record(run.games, run.seconds, values)
+    if with_calibration:
+        log.calibration(run.games, calibration(reports))
+    display.progress(run.games, run.seconds, values)
 
 
 def _agent(run: _Run, name: str) -> ValueAgent:
