@@ -8,6 +8,7 @@ from typing import Any
 
 import hydra
 from hydra.core.config_store import ConfigStore
+from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -45,7 +46,7 @@ def _train(config: TrainConfig) -> int:
 
     console = Console()
     with RichDisplay(console) as display:
-        outcome = train(config, display)
+        outcome = train(config, display, given=_given())
     console.print(
         f"{outcome.games:,} games in {outcome.seconds:.0f} s of training; checkpoint: {outcome.checkpoint}",
         soft_wrap=True,
@@ -56,8 +57,8 @@ def _train(config: TrainConfig) -> int:
             soft_wrap=True,
         )
         return 130
-    if config.match.final_pairs and config.match.opponents:
-        results = final_matches(outcome, config)
+    results = final_matches(outcome)
+    if results:
         console.print(match_table(results))
     return 0
 
@@ -103,6 +104,12 @@ def _pictures(config: PicturesConfig) -> int:
     for path in save_pictures(Path(config.run), Path(config.out), config.seed, config.turn):
         Console().print(f"Wrote {path}", soft_wrap=True)
     return 0
+
+
+def _given() -> set[str]:
+    """Names of the top-level fields that the command line sets."""
+    overrides = HydraConfig.get().overrides.task
+    return {override.lstrip("+~").split("=")[0].split(".")[0] for override in overrides}
 
 
 def _progress() -> Progress:

@@ -95,7 +95,7 @@ class TrainConfig:
         log_every: Iterations between log records.
         match: Matches during and after the run.
         resume: A run folder or a checkpoint of one: continue it. The run's saved config then holds; only `games`,
-            `threads`, `save_minutes`, `keep` and `log_every` may be given anew.
+            `threads`, `save_minutes`, `keep`, `log_every` and `match` may be given anew.
     """
 
     name: str = "long"

@@ -39,9 +39,10 @@ def test_train_then_evaluate_then_pictures(tmp_path: Path) -> None:
     assert drawn.returncode == 0, drawn.stderr
     assert {path.name for path in (tmp_path / "pictures").iterdir()} == {"board.svg", "learning_curve.svg"}
 
-    again = run("train.py", f"resume={tmp_path}/tiny", "games=256", "match.final_pairs=0", "match.every_games=0")
+    again = run("train.py", f"resume={tmp_path}/tiny", "games=256")
     assert again.returncode == 0, again.stderr
     assert "going on from 192" in again.stdout
+    assert "heuristic" not in again.stdout, "its own opponents"
 
 
 def test_an_agent_against_itself_is_exactly_zero(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -43,7 +43,7 @@ from nardy_rl.value.evaluator import CompiledEvaluator
 CONFIG = "config.json"
 STATE_TENSORS, STATE = "training.safetensors", "training.json"
 MAY_CHANGE = ("games", "threads", "save_minutes", "keep", "log_every", "match")
-"""Fields of the config that a resumed run takes from the new command; the rest is the run's own."""
+"""Fields of the config that may be given anew for a resumed run; the rest is the run's own."""
 
 
 class Display(Protocol):
@@ -93,12 +93,14 @@ class Outcome:
         finished: False if the run was stopped before its last game.
         games: Games trained on.
         seconds: Seconds of training, over all parts of the run, matches not counted.
+        config: The config of the run; of a resumed one its own, with what was given anew.
     """
 
     checkpoint: Path
     finished: bool
     games: int
     seconds: float
+    config: TrainConfig
 
 
 @dataclasses.dataclass
@@ -115,11 +117,17 @@ class _Run:
     seconds: float = 0.0
 
 
-def train(config: TrainConfig, display: Display | None = None) -> Outcome:
+def train(config: TrainConfig, display: Display | None = None, given: Collection[str] | None = None) -> Outcome:
     """Trains a net by self-play, or goes on with `config.resume`.
 
     The first Ctrl-C (or SIGTERM) finishes the iteration, saves and returns; a second one raises KeyboardInterrupt, and
     only the work since the last checkpoint is lost.
+
+    Args:
+        config: The run.
+        display: Shows it to a person.
+        given: With `resume`, the fields of `config` that are meant anew (of `MAY_CHANGE`); the run's own values hold
+            for the rest. By default the fields that differ from `TrainConfig()`.
 
     Raises:
         ValueError: A config value that is not allowed (the message names it).
@@ -127,7 +135,7 @@ def train(config: TrainConfig, display: Display | None = None) -> Outcome:
     """
     display = display or Silent()
     check_train_config(config)
-    run = _resume(config) if config.resume else _start(config)
+    run = _resume(config, given) if config.resume else _start(config)
     config = run.config
     display.start(run.folder, config, run.games)
     previous = _agent(run, "previous")
@@ -166,19 +174,18 @@ def train(config: TrainConfig, display: Display | None = None) -> Outcome:
         run.trainer.close()
         torch.set_num_threads(threads_before)
     assert checkpoint is not None, "a run saves before its first game"
-    return Outcome(checkpoint, run.games >= config.games, run.games, run.seconds)
+    return Outcome(checkpoint, run.games >= config.games, run.games, run.seconds, config)
 
 
-def final_matches(outcome: Outcome, config: TrainConfig) -> list[MatchResult]:
-    """Plays the finished checkpoint against the baselines, `config.match.final_pairs` pairs each."""
-    rules = make_rules(config.rules, config.options)
+def final_matches(outcome: Outcome) -> list[MatchResult]:
+    """Plays the run's newest net against its baselines, `match.final_pairs` pairs each."""
+    config, rules = outcome.config, make_rules(outcome.config.rules, outcome.config.options)
+    match = config.match
+    if match.final_pairs == 0:
+        return []
     agent = make_agent(str(outcome.checkpoint.parent.parent), rules)  # the run: a shorter name in the table
-    return [
-        play_match(
-            agent, make_agent(spec, rules), rules, config.match.final_pairs, config.match.seed, threads=config.threads
-        )
-        for spec in config.match.opponents
-    ]
+    opponents = [make_agent(spec, rules) for spec in match.opponents]
+    return [play_match(agent, b, rules, match.final_pairs, match.seed, config.threads) for b in opponents]
 
 
 def _start(config: TrainConfig) -> _Run:
@@ -191,8 +198,10 @@ def _start(config: TrainConfig) -> _Run:
     return _Run(config, rules, folder, trainer, opponents)
 
 
-def _resume(config: TrainConfig) -> _Run:
+def _resume(config: TrainConfig, given: Collection[str] | None) -> _Run:
     """The run of `config.resume`, as it was when that checkpoint was saved."""
+    if given is None:
+        given = [name for name in MAY_CHANGE if getattr(config, name) != getattr(TrainConfig(), name)]
     path = Path(str(config.resume))
     checkpoint = load_checkpoint(path)
     folder = checkpoint.path.parent.parent
@@ -203,7 +212,8 @@ def _resume(config: TrainConfig) -> _Run:
         counters = int(state["iteration"]), int(state["games"]), float(state["seconds"])
     except (OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise CheckpointError(f"{checkpoint.path} cannot be resumed: {error}") from error
-    config = dataclasses.replace(saved, resume=str(path), **{name: getattr(config, name) for name in MAY_CHANGE})
+    changes = {name: getattr(config, name) for name in MAY_CHANGE if name in given}
+    config = dataclasses.replace(saved, resume=str(path), **changes)
     check_train_config(config)
     trainer = _make_trainer(config, checkpoint.rules)
     opponents = [make_agent(spec, checkpoint.rules) for spec in config.match.opponents]

@@ -86,6 +86,18 @@ def test_stopped_and_resumed_is_bit_identical(tmp_path: Path, algorithm: str, ov
     assert [record["games"] for record in records] == [32, 64, 96, 128, 144]
 
 
+def test_resume_alone_keeps_the_runs_own_config(tmp_path: Path) -> None:
+    stopped = train(config(tmp_path, rules="moscow"), StopAt(64))
+    again = train(TrainConfig(resume=str(tmp_path / "t")))
+    assert again.finished
+    assert again.games == 160, "not the default of a new run"
+    assert again.config.rules == "moscow"
+    assert again.config.net == NetConfig(16, 4)
+    assert again.checkpoint.parent == stopped.checkpoint.parent
+    longer = train(TrainConfig(resume=str(tmp_path / "t"), games=192))
+    assert longer.games == 192
+
+
 def test_resume_from_an_older_checkpoint_takes_the_log_back(tmp_path: Path) -> None:
     done = train(config(tmp_path, save_minutes=1e-9, keep=10))
     run = done.checkpoint.parent.parent
