@@ -2,13 +2,12 @@
 
 A policy over 151 actions with a fixed meaning, masked to the legal ones; it never sees where an action leads.
 
-    python examples/ppo_steps.py [steps=1_000_000] [seed=1] [picture=docs/ppo_curve.svg]
+    python examples/ppo_steps.py [steps=500_000] [seed=1] [picture=docs/ppo_curve.svg]
 
 prints points per game against random as it learns, and draws them.
 """
 
 import dataclasses
-import io
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,7 +32,7 @@ import nardy_rl.envs  # noqa: F401  (registers the ids)
 from nardy_rl.envs.features import FEATURES, afterstate_features
 
 WIDTH = FEATURES + 6 + 5
-EVALUATION_TABLES = 250
+EVALUATION_SEED = 1_000_003
 
 
 @dataclasses.dataclass
@@ -43,14 +42,16 @@ class Options:
     Attributes:
         steps: Environment steps to learn from.
         evaluations: Evaluations during learning, evenly spaced, the one after the last step included.
-        tables: Two games are counted at each table of an evaluation, one in each seat; the last one has twice as many.
+        evaluation_games: Games against `random` in each evaluation but the last, half of them in each seat.
+        final_games: Games in the last one.
         seed: Of everything random in learning.
         picture: File for the learning curve (svg or png).
     """
 
-    steps: int = 1_000_000
+    steps: int = 500_000
     evaluations: int = 8
-    tables: int = EVALUATION_TABLES
+    evaluation_games: int = 200
+    final_games: int = 1_000
     seed: int = 1
     picture: str | None = None
 
@@ -88,15 +89,15 @@ def make_env() -> gymnasium.Env[Any, Any]:
     return TransformObservation(env, as_vector, space)
 
 
-def points_per_game(learner: Any, tables: int, seed: int) -> tuple[float, float]:
+def points_per_game(learner: Any, games: int, seed: int) -> tuple[float, float]:
     """Mean points of the policy (its likeliest action) against random, and half of the 95% interval.
 
     At each table the first two games count, one in each seat, however long they take: so short games are not preferred.
     """
-    envs = DummyVecEnv([make_env] * tables)
+    envs = DummyVecEnv([make_env] * (games // 2))
     envs.seed(seed)
     observations = envs.reset()
-    points: list[list[float]] = [[] for _ in range(tables)]
+    points: list[list[float]] = [[] for _ in range(games // 2)]
     while min(map(len, points)) < 2:
         actions, _ = learner.predict(observations, action_masks=get_action_masks(envs), deterministic=True)
         observations, rewards, over, _ = envs.step(actions)
@@ -108,7 +109,7 @@ def points_per_game(learner: Any, tables: int, seed: int) -> tuple[float, float]
 
 def learn(options: Options) -> list[Point]:
     """Learns, and evaluates meanwhile; returns the learning curve."""
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)
     envs = DummyVecEnv([make_env] * 16)
     learner = MaskablePPO(
         "MlpPolicy",
@@ -116,16 +117,17 @@ def learn(options: Options) -> list[Point]:
         seed=options.seed,
         device="cpu",
         gamma=1.0,  # points are paid at the end only, and a game is no better for being short
-        gae_lambda=0.95,
-        n_steps=256,
+        gae_lambda=0.99,
+        n_steps=512,
         batch_size=1024,
         n_epochs=4,
         ent_coef=0.01,
-        learning_rate=lambda left: 1e-3 * left,
+        learning_rate=lambda left: 5e-4 * left,
         policy_kwargs={"net_arch": [128, 64]},
     )
     curve: list[Point] = []
     games, paused = 0, 0.0
+    points_per_game(learner, 2, EVALUATION_SEED)  # what Numba compiles in a first run is not part of learning
     started = time.perf_counter()
 
     def after_step(here: dict[str, Any], _: dict[str, Any]) -> bool:
@@ -134,7 +136,8 @@ def learn(options: Options) -> list[Point]:
         if learner.num_timesteps >= options.steps * (len(curve) + 1) / options.evaluations:
             at = time.perf_counter()
             last = len(curve) + 1 == options.evaluations
-            mean, half = points_per_game(learner, options.tables * (2 if last else 1), 1_000_003)
+            counted = options.final_games if last else options.evaluation_games
+            mean, half = points_per_game(learner, counted, EVALUATION_SEED)
             curve.append(Point(learner.num_timesteps, games, at - started - paused, mean, half))
             print(line(curve[-1]), flush=True)
             paused += time.perf_counter() - at
