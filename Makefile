@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help train test test-slow evaluate lint notebooks clean
+.PHONY: help train test test-slow test-extras evaluate benchmark lint clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -16,6 +16,14 @@ test: $(VENV)/.installed ## Run all tests but the slow ones
 
 test-slow: $(VENV)/.installed ## Run the slow tests too (about 15 minutes more)
 	$(BIN)/python -m pytest -m "slow or not slow"
+
+test-extras: $(VENV)/.installed ## Install PettingZoo and Stable-Baselines3 and run the tests that need them
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[test,pettingzoo,sb3]"
+	$(BIN)/python -m pytest -m extras
+
+benchmark: $(VENV)/.installed ## Measure the speeds of benchmarks/speed.md (about 5 minutes)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[yardsticks]"
+	$(BIN)/python scripts/benchmark.py
 
 evaluate: $(VENV)/.installed ## Play the kept checkpoint against the baselines
 	$(BIN)/python scripts/evaluate.py "agents=[checkpoints/long-quick-v1,heuristic,random]"

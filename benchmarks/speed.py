@@ -213,7 +213,7 @@ def evaluator(config: BenchmarkConfig) -> Results:
     }
     for shape in NETS:
         net = make_net(shape, rules, SEED)
-        compiled = CompiledEvaluator(net, rules)
+        compiled = CompiledEvaluator(net, rules, precision="int16")
         by_torch = functools.partial(torch_equities, net, flipped, flipped_seats)
         batch = min(_BATCHES, key=lambda size: _seconds(by_torch, size))
         compiled.after_play(boards, seats, after)

@@ -71,6 +71,8 @@ def _evaluate(config: EvaluateConfig) -> int:
     rules = make_rules(config.rules, config.options)
     if config.json is not None and not Path(config.json).parent.is_dir():
         raise ValueError(f"json={config.json}: there is no folder {Path(config.json).parent}")
+    if config.json is not None and Path(config.json).is_dir():
+        raise ValueError(f"json={config.json} is a folder; give the name of a file")
     matches = len(config.agents) * (len(config.agents) - 1) // 2
     with _progress() as progress:
         task = progress.add_task("pairs", total=matches * config.pairs)

@@ -48,6 +48,8 @@ class Schedule:
                 raise ValueError(f"{name}={value} is not allowed; give {low:g}..{high:g}")
         if self.shape == "exponential" and min(self.start, self.end) <= 0:
             raise ValueError(f"{name} is exponential and must stay above 0, not {self.start}..{self.end}")
+        if not 0 <= self.step_at <= 1:
+            raise ValueError(f"{name}.step_at={self.step_at} is not allowed; give 0..1")
 
 
 @dataclass
@@ -203,13 +205,16 @@ def check_train_config(config: TrainConfig) -> None:
     if not config.name or "/" in config.name or config.name.startswith("."):
         raise ValueError(f"name={config.name!r} is not allowed; give the name of a folder")
     at_least: dict[str, int] = {
-        "games": 1, "games_per_iteration": 1, "batches": 1, "threads": 1, "keep": 1, "log_every": 1, "seed": 0,
+        "games": 1, "games_per_iteration": 1, "batches": 1, "threads": 1, "keep": 1, "log_every": 1,
     }  # fmt: skip
     for name, low in at_least.items():
         if getattr(config, name) < low:
             raise ValueError(f"{name}={getattr(config, name)} is not allowed; give {low} or more")
-    if config.save_minutes <= 0:
+    if not 0 < config.save_minutes < math.inf:
         raise ValueError(f"save_minutes={config.save_minutes} is not allowed; give more than 0")
+    for name, seed in (("seed", config.seed), ("match.seed", config.match.seed)):
+        if not 0 <= seed < 2**63:
+            raise ValueError(f"{name}={seed} is not allowed; give 0 to 2**63 - 1")
     config.lr.check("lr", 0.0, 10.0)
     config.lam.check("lam", 0.0, 1.0)
     config.exploration.check("exploration", 0.0, 1.0)

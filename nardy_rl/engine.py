@@ -60,6 +60,9 @@ def main() -> None:
             serve(sys.stdin.buffer if sys.stdin else None, _private_stdout())
     except KeyboardInterrupt:
         sys.exit(130)
+    except OSError as error:  # standard output cannot be written to, or standard input not be read
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
 
 
 def serve(source: BinaryIO | None, write: Callable[[bytes], None]) -> None:

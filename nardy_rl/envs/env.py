@@ -61,7 +61,7 @@ class OneTable(gymnasium.Env[Observation, np.int64]):
         rules: str = "official",
         options: Mapping[str, Any] | None = None,
         seat: str = "alternate",
-        on_illegal: str = "raise",
+        on_illegal: str = "lose",
         render_mode: str | None = None,
     ) -> None:
         check_on_illegal(on_illegal)
@@ -274,10 +274,10 @@ class NardyEnv(OneTable):
     - `options`: rules that differ from the preset, such as `{"scoring": "home_mars3", "draw": "none"}`.
     - `seat`: who begins. `"first"` and `"second"` fix the learner's seat; `"random"` draws it for each game;
       `"alternate"` (default) lets him begin the first game after a reset with a seed, and then every other one.
-    - `on_illegal`: what an action that is not in the list does. `"raise"` (default) raises
-      `gymnasium.error.InvalidAction` and changes nothing; `"lose"` loses the game at once, for methods that are to
-      learn what is legal, and for checkers such as `gymnasium.utils.env_checker.check_env`, which draw actions without
-      looking at the mask. A number outside the action space always raises.
+    - `on_illegal`: what an action that is not in the list does. `"lose"` (default) loses the game at
+      once, for methods that are to learn what is legal, and for checkers such as
+      `gymnasium.utils.env_checker.check_env`, which draw actions without looking at the mask; `"raise"` raises
+      `gymnasium.error.InvalidAction` and changes nothing. A number outside the action space always raises.
     - `action_mask`: put the mask into the info. Default True.
     - `render_mode`: `"ansi"`: `render()` returns the board as text; `"rgb_array"`: as a picture, uint8
       `(height, width, 3)`; or `None`.
@@ -297,7 +297,7 @@ class NardyEnv(OneTable):
         rules: str = "official",
         options: Mapping[str, Any] | None = None,
         seat: str = "alternate",
-        on_illegal: str = "raise",
+        on_illegal: str = "lose",
         action_mask: bool = True,
         render_mode: str | None = None,
     ) -> None:

@@ -204,7 +204,7 @@ class NardyStepsEnv(OneTable):
         rules: str = "official",
         options: Mapping[str, Any] | None = None,
         seat: str = "alternate",
-        on_illegal: str = "raise",
+        on_illegal: str = "lose",
         render_mode: str | None = None,
     ) -> None:
         super().__init__(

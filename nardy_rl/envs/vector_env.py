@@ -92,7 +92,7 @@ class NardyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         rules: str = "official",
         options: Mapping[str, Any] | None = None,
         seat: str = "alternate",
-        on_illegal: str = "raise",
+        on_illegal: str = "lose",
         action_mask: bool = True,
         autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
         render_mode: str | None = None,

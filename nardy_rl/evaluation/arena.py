@@ -14,6 +14,7 @@ import math
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -330,9 +331,17 @@ def match_table(results: Iterable[MatchResult]) -> Table:
         table.add_column(heading, overflow="fold", min_width=len("heuristic"))
     for heading in ("points\nper game", "95%\ninterval", "win", "mars\nfor", "mars\nagainst", "games"):
         table.add_column(heading, justify="right", no_wrap=True)
+    results = list(results)
+    shown = _short_names({spec for result in results for spec in (result.a, result.b)})
     for result in results:
         low, high = result.ci95
         interval = f"{low:+.3f} {high:+.3f}" if math.isfinite(low) else "-"
         shares = (f"{100 * share:.1f}%" for share in (result.win, result.mars_for, result.mars_against))
-        table.add_row(result.a, result.b, f"{result.ppg:+.3f}", interval, *shares, f"{result.games:,}")
+        table.add_row(shown[result.a], shown[result.b], f"{result.ppg:+.3f}", interval, *shares, f"{result.games:,}")
     return table
+
+
+def _short_names(specs: set[str]) -> dict[str, str]:
+    """What stands for each spec in a narrow table: the last part of a path, where that tells them apart."""
+    names = {spec: Path(spec).name or spec for spec in specs}
+    return names if len(set(names.values())) == len(specs) else {spec: spec for spec in specs}

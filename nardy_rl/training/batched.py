@@ -184,7 +184,7 @@ class BatchedTrainer:
     ) -> tuple[CompiledEvaluator, list[Future[tuple[Trajectories, float]]]]:
         """Starts an iteration's games, or finds them started already."""
         if self._pending is None or self._pending[0] != iteration:
-            evaluator = CompiledEvaluator(self._actor, self.rules)
+            evaluator = CompiledEvaluator(self._actor, self.rules, precision="int16")
             exploration = self.config.exploration.at(first / self.config.games)
             jobs = [
                 self._pool.submit(selfplay.timed_games, evaluator, streams, self.config.seed, exploration, self.rules)

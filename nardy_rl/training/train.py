@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from nardy_rl.agents.base import Agent
@@ -29,7 +30,7 @@ from nardy_rl.rules.spec import Rules, make_rules
 from nardy_rl.training.batched import BatchedTrainer
 from nardy_rl.training.online import OnlineTrainer
 from nardy_rl.training.report import Report, Trainer, calibration, summary
-from nardy_rl.training.runlog import RunLog
+from nardy_rl.training.runlog import METRICS, RunLog
 from nardy_rl.value.checkpoint import (
     RUN_CHECKPOINTS,
     CheckpointError,
@@ -185,7 +186,11 @@ def final_matches(outcome: Outcome) -> list[MatchResult]:
         return []
     agent = make_agent(str(outcome.checkpoint.parent.parent), rules)  # the run: a shorter name in the table
     opponents = [make_agent(spec, rules) for spec in match.opponents]
-    return [play_match(agent, b, rules, match.final_pairs, match.seed, config.threads) for b in opponents]
+    results = [play_match(agent, b, rules, match.final_pairs, match.seed, config.threads) for b in opponents]
+    with RunLog(outcome.checkpoint.parent.parent, outcome.games) as log:
+        for result in results:
+            log.record(outcome.games, outcome.seconds, _match_values(result))
+    return results
 
 
 def _start(config: TrainConfig) -> _Run:
@@ -202,19 +207,30 @@ def _resume(config: TrainConfig, given: Collection[str] | None) -> _Run:
     """The run of `config.resume`, as it was when that checkpoint was saved."""
     if given is None:
         given = [name for name in MAY_CHANGE if getattr(config, name) != getattr(TrainConfig(), name)]
+    fixed = sorted(set(given) - {*MAY_CHANGE, "resume", "name", "runs_dir", "experiment"})
+    if fixed:
+        raise ValueError(f"{fixed[0]} cannot be given anew for a resumed run; only {', '.join(MAY_CHANGE)} can")
     path = Path(str(config.resume))
     checkpoint = load_checkpoint(path)
     folder = checkpoint.path.parent.parent
     try:
+        if not (checkpoint.path / STATE).exists():
+            raise CheckpointError(
+                f"{checkpoint.path} cannot be resumed: it is a kept net, without the training's state"
+            )
         state = json.loads((checkpoint.path / STATE).read_text(encoding="utf-8"))
         saved = train_config_from_dict(state["config"])
         tensors = load_file(str(checkpoint.path / STATE_TENSORS))
         counters = int(state["iteration"]), int(state["games"]), float(state["seconds"])
-    except (OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
+    except CheckpointError:
+        raise
+    except (OSError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
         raise CheckpointError(f"{checkpoint.path} cannot be resumed: {error}") from error
     changes = {name: getattr(config, name) for name in MAY_CHANGE if name in given}
     config = dataclasses.replace(saved, resume=str(path), **changes)
     check_train_config(config)
+    if config.games < counters[1]:
+        raise ValueError(f"games={config.games} is not allowed: this run has played {counters[1]} already")
     trainer = _make_trainer(config, checkpoint.rules)
     opponents = [make_agent(spec, checkpoint.rules) for spec in config.match.opponents]
     trainer.net.load_state_dict(checkpoint.net.state_dict())
@@ -224,10 +240,19 @@ def _resume(config: TrainConfig, given: Collection[str] | None) -> _Run:
         raise CheckpointError(f"{checkpoint.path / STATE_TENSORS} is damaged: {error}") from error
     for leftover in (folder / RUN_CHECKPOINTS).glob(".*"):  # of a run that was killed while saving
         shutil.rmtree(leftover, ignore_errors=True)
-    for newer in (folder / RUN_CHECKPOINTS).glob("[0-9]*"):  # this run now takes another course
-        if newer.name > checkpoint.path.name:
-            shutil.rmtree(newer)
+    if any(other.name > checkpoint.path.name for other in (folder / RUN_CHECKPOINTS).glob("[0-9]*")):
+        folder = _branch(folder, checkpoint.path)
     return _Run(config, checkpoint.rules, folder, trainer, opponents, *counters)
+
+
+def _branch(run: Path, checkpoint: Path) -> Path:
+    """A new run that begins with an older checkpoint of `run`; what that run did afterwards stays in its folder."""
+    folder = _free_folder(run.parent, run.name)
+    shutil.copytree(checkpoint, folder / RUN_CHECKPOINTS / checkpoint.name)
+    for name in (CONFIG, METRICS):
+        if (run / name).exists():
+            shutil.copy(run / name, folder / name)
+    return folder
 
 
 def _make_trainer(config: TrainConfig, rules: Rules) -> Trainer:
@@ -296,16 +321,19 @@ def _play_matches(run: _Run, opponents: list[Agent], log: RunLog, display: Displ
     agent = _agent(run, run.folder.name)
     for opponent in opponents:
         result = play_match(agent, opponent, run.rules, match.pairs, match.seed, threads=run.config.threads)
-        low, high = result.ci95
-        name = f"match_{Path(opponent.spec).name}"
-        values = {
-            f"{name}/points_per_game": result.ppg,
-            f"{name}/ci95_half_width": (high - low) / 2,
-            f"{name}/win_rate": result.win,
-            f"{name}/mars_for": result.mars_for,
-        }
-        log.record(run.games, run.seconds, values)
+        log.record(run.games, run.seconds, _match_values(result))
         display.match(run.games, result)
+
+
+def _match_values(result: MatchResult) -> dict[str, float]:
+    """A match as it stands in the log."""
+    name = f"match_{Path(result.b).name}"
+    return {
+        f"{name}/points_per_game": result.ppg,
+        f"{name}/ci95_half_width": (result.ci95[1] - result.ci95[0]) / 2,
+        f"{name}/win_rate": result.win,
+        f"{name}/mars_for": result.mars_for,
+    }
 
 
 def _match_due(games: int, n: int, every: int) -> bool:

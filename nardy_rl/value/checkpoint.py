@@ -89,7 +89,10 @@ def write_checkpoint(folder: Path, net: ValueNet, rules: Rules, provenance: dict
 
 def save_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
     """Writes tensors to a safetensors file that others may read."""
-    save_file({name: value.contiguous() for name, value in tensors.items()}, str(path))
+    try:
+        save_file({name: value.contiguous() for name, value in tensors.items()}, str(path))
+    except safetensors.SafetensorError as error:  # a full disk, say
+        raise OSError(f"{path} cannot be written: {_short(error)}") from error
     path.chmod(0o644)
 
 
@@ -120,12 +123,12 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
         folder = newest_checkpoint(folder) or folder
     meta = read_meta(folder)
     try:
-        rules = rules_from_dict(meta["rules"])
+        rules = rules_from_dict(dict(meta["rules"]))
         net = ValueNet(NetConfig(**meta["net"]), int(meta["outcomes"]))
         boards = check_boards(np.array(meta["sentinels"]["boards"], dtype=np.int8), rules)
         moved_first = np.array(meta["sentinels"]["moved_first"], dtype=np.bool_)
         expected = np.array(meta["sentinels"]["values"], dtype=np.float32)
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, RuntimeError, MemoryError) as error:
         raise CheckpointError(f"{folder / META} is damaged: {_short(error)}") from error
     if net.outcomes != value_width(rules):
         raise CheckpointError(f"{folder / META}: {net.outcomes} outcomes do not fit scoring {rules.scoring!r}")
@@ -153,7 +156,7 @@ def read_meta(folder: Path) -> dict[str, Any]:
     """
     try:
         meta = json.loads((folder / META).read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise CheckpointError(f"{folder} is not a checkpoint: it has no {META}") from error
     except (OSError, ValueError, RecursionError) as error:
         raise CheckpointError(f"{folder / META} is damaged: {_short(error)}") from error

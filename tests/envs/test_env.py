@@ -52,7 +52,7 @@ def play(env: gymnasium.Env, seed: int | None = None) -> list[tuple[Any, ...]]:
 def test_gymnasiums_checker_has_nothing_to_say(id_: str, seat: str, render_mode: str | None) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        env = gymnasium.make(id_, seat=seat, on_illegal="lose", render_mode=render_mode)
+        env = gymnasium.make(id_, seat=seat, render_mode=render_mode)
         check_env(env.unwrapped)
         env.close()
 
@@ -248,7 +248,7 @@ def test_scorings_reach_the_reward() -> None:
 
 
 def test_an_illegal_action_raises_and_changes_nothing() -> None:
-    env, twin = NardyEnv(), NardyEnv()
+    env, twin = NardyEnv(on_illegal="raise"), NardyEnv()
     for each in (env, twin):
         each.reset(seed=4)
     n = len(env.legal_afterstates())
@@ -260,7 +260,7 @@ def test_an_illegal_action_raises_and_changes_nothing() -> None:
 
 @pytest.mark.parametrize(("preset", "loss"), [("official", -2.0), ("overview", -4.0), ("casual", -45.0)])
 def test_an_illegal_action_loses(preset: str, loss: float) -> None:
-    env = NardyEnv(rules=preset, on_illegal="lose", render_mode="ansi")
+    env = NardyEnv(rules=preset, render_mode="ansi")
     before, _ = env.reset(seed=4)
     observation, reward, over, truncated, info = env.step(MAX_AFTERSTATES - 1)
     assert (reward, over, truncated, info["result"]) == (loss, True, False, "illegal")

@@ -229,13 +229,13 @@ def test_random_games(preset: str, games: int) -> None:
 def test_gymnasiums_checker_has_nothing_to_say(id_: str, render_mode: str | None) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        env = gymnasium.make(id_, on_illegal="lose", render_mode=render_mode)
+        env = gymnasium.make(id_, render_mode=render_mode)
         check_env(env.unwrapped)
         env.close()
 
 
 def test_illegal_actions() -> None:
-    env, twin, loser = NardyStepsEnv(), NardyStepsEnv(), NardyStepsEnv(on_illegal="lose", seat="second")
+    env, twin, loser = NardyStepsEnv(on_illegal="raise"), NardyStepsEnv(), NardyStepsEnv(seat="second")
     _, info = env.reset(seed=4)
     twin.reset(seed=4)
     legal = np.flatnonzero(info["action_mask"])

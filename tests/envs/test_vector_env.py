@@ -174,7 +174,7 @@ def test_features_of_the_choices() -> None:
 
 
 def test_illegal_actions_change_nothing() -> None:
-    envs, twin = NardyVectorEnv(2), NardyVectorEnv(2)
+    envs, twin = NardyVectorEnv(2, on_illegal="raise"), NardyVectorEnv(2)
     _, info = envs.reset(seed=0)
     twin.reset(seed=0)
     too_many = int(info["n_afterstates"][1])

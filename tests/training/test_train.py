@@ -98,13 +98,30 @@ def test_resume_alone_keeps_the_runs_own_config(tmp_path: Path) -> None:
     assert longer.games == 192
 
 
-def test_resume_from_an_older_checkpoint_takes_the_log_back(tmp_path: Path) -> None:
+def test_resume_from_an_older_checkpoint_is_a_run_of_its_own(tmp_path: Path) -> None:
     done = train(config(tmp_path, save_minutes=1e-9, keep=10))
     run = done.checkpoint.parent.parent
     older = run / "checkpoints" / f"{64:010d}"
     again = train(config(tmp_path, resume=str(older), keep=10))
+    assert again.checkpoint.parent.parent.name == "t-2", "what came after stays where it is"
     assert_same(weights(done), weights(again))
-    assert [record["games"] for record in read_metrics(run)] == [32, 64, 96, 128, 160]
+    for folder in (run, tmp_path / "t-2"):
+        assert [record["games"] for record in read_metrics(folder)] == [32, 64, 96, 128, 160]
+
+
+def test_what_a_resumed_run_may_not_change(tmp_path: Path) -> None:
+    done = train(config(tmp_path))
+    with pytest.raises(ValueError, match="net cannot be given anew for a resumed run; only games, threads"):
+        train(TrainConfig(resume=str(tmp_path / "t"), net=NetConfig(99, 4)), given={"resume", "net"})
+    with pytest.raises(ValueError, match="games=32 is not allowed: this run has played 160 already"):
+        train(TrainConfig(resume=str(tmp_path / "t"), games=32))
+    (done.checkpoint / "training.safetensors").write_bytes(b"short")
+    with pytest.raises(CheckpointError, match="cannot be resumed"):
+        train(TrainConfig(resume=str(tmp_path / "t")))
+    with pytest.raises(CheckpointError, match="it is a kept net"):
+        train(TrainConfig(resume=str(ROOT / "checkpoints" / "long-quick-v1")))
+    with pytest.raises(CheckpointError, match="is not a checkpoint"):
+        train(TrainConfig(resume=str(ROOT / "README.md")))
 
 
 def test_keeps_the_newest_checkpoints(tmp_path: Path) -> None:
@@ -144,6 +161,9 @@ def test_the_run_folder_itself_is_a_checkpoint(tmp_path: Path) -> None:
         ({"lr": Schedule(0.1, 0.0, "wavy")}, "lr.shape='wavy'"),
         ({"exploration": Schedule(-0.1, 0.0)}, "exploration=-0.1"),
         ({"name": "a/b"}, "name='a/b'"),
+        ({"seed": 2**63}, "seed=9223372036854775808"),
+        ({"save_minutes": float("nan")}, "save_minutes=nan"),
+        ({"lam": Schedule(0.7, 0.5, "step", 7)}, "lam.step_at=7"),
         ({"rules": "none"}, "unknown rules 'none'"),
         ({"options": {"x": 1}}, "unknown rule option 'x'"),
         ({"net": NetConfig(0, 4)}, "net sizes"),

@@ -116,6 +116,8 @@ def test_weights_of_another_net(saved: Path, tmp_path: Path) -> None:
         ({"rules": {"scoring": "nonsense"}}, "scoring='nonsense'"),
         ({"rules": {"no_such": 1}}, "unknown rule option"),
         ({"net": {"hidden": 0, "hidden2": 1}}, "net sizes"),
+        ({"net": {"hidden": 10**13, "hidden2": 1}}, "damaged"),
+        ({"rules": None}, "damaged"),
         ({"outcomes": 9}, "do not fit"),
         ({"sentinels": {}}, "damaged"),
         ({"sentinels": {"boards": [[[300] * 26] * 2], "moved_first": [1], "values": [[1]]}}, "damaged"),

@@ -1,5 +1,6 @@
 """The compiled evaluator against torch, and the exact parts of an equity."""
 
+import numba
 import numpy as np
 import pytest
 import torch
@@ -10,7 +11,10 @@ from nardy_rl.rules import dice
 from nardy_rl.rules.board import Boards, flip
 from nardy_rl.rules.notation import parse_position
 from nardy_rl.rules.plays import Afterstates, legal_afterstates
-from nardy_rl.rules.spec import PRESETS, Rules, make_rules
+from nardy_rl.rules.spec import PRESETS, SLOTS, Rules, make_rules
+from nardy_rl.training.selfplay import play_games
+from nardy_rl.value import _kernels
+from nardy_rl.value.checkpoint import load_checkpoint
 from nardy_rl.value.evaluator import (
     CompiledEvaluator,
     TorchEvaluator,
@@ -69,8 +73,134 @@ def test_compiled_equals_torch_on_10000_boards(preset: str, config: NetConfig) -
     assert difference <= 1e-5 * max(np.abs(by_torch_equity).max(), 1.0)
 
 
-def test_results_do_not_depend_on_the_batch() -> None:
-    evaluator = CompiledEvaluator(lively_net(OFFICIAL, NetConfig()), OFFICIAL)
+@pytest.mark.parametrize("config", [NetConfig(), NetConfig(256, 32), NetConfig(7, 3)])
+@pytest.mark.parametrize("preset", ["official", "overview", "casual", "short"])
+def test_int16_is_close_to_float32_in_random_play(preset: str, config: NetConfig) -> None:
+    rules = make_rules(preset)
+    boards, seats, after = boards_of_play(rules, 40, 60)
+    # a lively net multiplies rounding by up to 4 in each of two more layers
+    for net, tolerance in ((make_net(config, rules, 0), 1e-3), (lively_net(rules, config), 5e-3)):
+        narrow = CompiledEvaluator(net, rules, "int16")
+        assert narrow.precision == "int16"
+        expected = CompiledEvaluator(net, rules).after_play(boards, seats, after)
+        # points of up to 45 for `casual`, up to 4 for `overview`
+        difference = np.abs(expected - narrow.after_play(boards, seats, after)).max()
+        assert difference <= tolerance * max(np.abs(expected).max(), 1.0)
+
+
+def test_int16_is_within_a_thousandth_where_a_trained_net_plays_itself() -> None:
+    checkpoint = load_checkpoint("checkpoints/long-quick-v1")
+    rules = checkpoint.rules
+    float32, narrow = CompiledEvaluator(checkpoint.net, rules), CompiledEvaluator(checkpoint.net, rules, "int16")
+    assert narrow.precision == "int16"
+    games = play_games(float32, np.arange(24), 1, 0.0, rules)
+    turn, game = np.nonzero(games.alive)
+    boards, seats = games.boards[games.alive], games.moved_first[games.alive]
+    after = legal_afterstates(boards, dice.roll_dice(1, game, turn), rules)
+    assert len(after.boards) > 30_000
+    expected, actual = float32.after_play(boards, seats, after), narrow.after_play(boards, seats, after)
+    assert np.abs(expected - actual).max() <= 1e-3
+    assert np.sqrt(np.square(expected - actual).mean()) <= 1.5e-4
+
+
+def test_int16_does_not_overflow_at_the_largest_sums() -> None:
+    """Every checker of a side on one point, and weights of one sign: the first layer's sum is the bound itself."""
+    net = make_net(NetConfig(64, 16), OFFICIAL, 0)
+    board = np.array([parse_position("off:14 1:1 | off:13 1:2"), parse_position("24:15 | 24:15")], dtype=np.int8)
+    after = legal_afterstates(board, np.array([[2, 1], [2, 1]]), OFFICIAL)
+    for sign in (1.0, -1.0):
+        with torch.no_grad():
+            net.rows.fill_(sign)
+            net.bias.fill_(0.5 - 30.0 * sign)  # so that what overflows would be seen, not clipped
+            net.rows[SEAT_ROW] = 0.1
+        seats = np.array([True, False])
+        expected = CompiledEvaluator(net, OFFICIAL).after_play(board, seats, after)
+        narrow = CompiledEvaluator(net, OFFICIAL, "int16")
+        assert narrow.precision == "int16"
+        np.testing.assert_allclose(narrow.after_play(board, seats, after), expected, atol=1e-3)
+
+
+def test_weights_too_large_for_int16_are_evaluated_in_float32() -> None:
+    net = make_net(NetConfig(8, 4), OFFICIAL, 0)
+    with torch.no_grad():
+        net.rows.fill_(2.0)
+    assert CompiledEvaluator(net, OFFICIAL, "int16").precision == "float32"
+    with pytest.raises(ValueError, match="precision must be float32 or int16, not 'int8'"):
+        CompiledEvaluator(net, OFFICIAL, "int8")
+
+
+@numba.njit
+def _call_changed_places(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    masks = np.empty(len(after), np.int64)
+    for k in range(len(after)):
+        masks[k] = _kernels.changed_places(before, k, after, k)
+    return masks
+
+
+def test_changed_places_against_numpy() -> None:
+    numbers = np.random.default_rng(0)
+    before = numbers.integers(0, 3, (500, 2 * SLOTS), dtype=np.int8)
+    after = numbers.integers(0, 3, (500, 2 * SLOTS), dtype=np.int8)
+    expected = ((before != after) << np.arange(2 * SLOTS)).sum(axis=1)
+    np.testing.assert_array_equal(_call_changed_places(before, after), expected)
+
+
+@numba.njit
+def _call_first_layer(
+    base: np.ndarray, rows: np.ndarray, changed: np.ndarray, top: np.ndarray, out: np.ndarray
+) -> None:
+    for k in range(len(changed)):
+        _kernels.first_layer(base, rows, changed[k], changed.shape[1] // 2, top, out, k)
+
+
+@pytest.mark.parametrize("pairs", [2, 3, 5])
+def test_first_layer_in_steps_against_numpy(pairs: int) -> None:
+    numbers = np.random.default_rng(0)
+    base = numbers.integers(-500, 500, 128).astype(np.int16)
+    rows = numbers.integers(-300, 300, (20, 128)).astype(np.int16)
+    top = numbers.integers(100, 900, 128).astype(np.int16)
+    changed = numbers.integers(0, 20, (50, 2 * pairs))
+    out = np.zeros((50, 128), np.int16)
+    _call_first_layer(base, rows, changed, top, out)
+    total = base + rows[changed[:, ::2]].astype(np.int64).sum(axis=1) - rows[changed[:, 1::2]].sum(axis=1)
+    np.testing.assert_array_equal(out, np.clip(total, 0, top))
+
+
+@numba.njit
+def _call_layer(x: np.ndarray, w: np.ndarray, factor: np.ndarray, bias: np.ndarray, out: np.ndarray) -> None:
+    for group in range(0, len(x), _kernels.GROUP):
+        _kernels.layer(x, w, factor, bias, np.float32(0.0), out, group)
+
+
+def test_layer_against_numpy() -> None:
+    """Integers and small floats, both exact, so that the order of a sum does not matter."""
+    numbers = np.random.default_rng(0)
+    x = numbers.integers(0, 16_384, (16, 128)).astype(np.int16)
+    w = numbers.integers(-500, 501, (32, 128)).astype(np.int16)
+    factor, bias = np.full(32, 2.0**-20, np.float32), numbers.normal(size=32).astype(np.float32)
+    out = np.empty((16, 32), np.float32)
+    packed = np.ascontiguousarray(w.reshape(2, 16, 64, 2).transpose(0, 2, 1, 3))
+    _call_layer(x, packed, factor, bias, out)
+    sums = x.astype(np.int64) @ w.T.astype(np.int64)
+    np.testing.assert_allclose(out, np.maximum(sums * 2.0**-20 + bias, 0.0), rtol=1e-6, atol=1e-6)
+
+    x32 = numbers.integers(-50, 50, (16, 32)).astype(np.float32)
+    w32 = numbers.integers(-50, 50, (16, 32)).astype(np.float32)
+    out = np.empty((16, 16), np.float32)
+    packed32 = np.ascontiguousarray(w32.reshape(1, 16, 32).transpose(0, 2, 1))
+    _call_layer(x32, packed32, np.ones(16, np.float32), np.zeros(16, np.float32), out)
+    np.testing.assert_array_equal(out, np.maximum(x32 @ w32.T, 0.0))
+
+
+def test_exp_against_numpy() -> None:
+    for x in np.linspace(-80.0, 0.0, 2001, dtype=np.float32):
+        assert abs(_kernels.exp(x) - np.exp(np.float64(x))) <= 3e-7
+    assert 0.0 <= _kernels.exp(np.float32(-1e30)) < 1e-35
+
+
+@pytest.mark.parametrize("precision", ["float32", "int16"])
+def test_results_do_not_depend_on_the_batch(precision: str) -> None:
+    evaluator = CompiledEvaluator(lively_net(OFFICIAL, NetConfig()), OFFICIAL, precision)
     boards, seats, after = boards_of_play(OFFICIAL, 20, 30)
     together = evaluator.after_play(boards, seats, after)
     for game in (0, 17, 200, len(boards) - 1):
