@@ -108,7 +108,7 @@ class TrainConfig:
     games: int = 100_000
     algorithm: str = "batched"
     games_per_iteration: int = 256
-    batches: int = 96
+    batches: int = 48
     net: NetConfig = field(default_factory=NetConfig)
     lr: Schedule = field(default_factory=lambda: Schedule(1e-3, 5e-5, "exponential"))
     lam: Schedule = field(default_factory=lambda: Schedule(0.7, 0.5, "step"))

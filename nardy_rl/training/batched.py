@@ -78,15 +78,17 @@ def make_samples(games: Trajectories, evaluator: Evaluator, lam: float, rules: R
     lambdas = np.full((turns, n, 1), lam, dtype=np.float32)
     lambdas[:-1][games.explored[1:]] = 0.0
     returns = lambda_returns(rewards, discounts, after, lambdas)
-    finals = lambda_returns(rewards, discounts, after, 1.0)
+    # the last mover's result, seen by whoever was on roll: his, or the other's, turn about
+    mirrored = np.stack([result, -result if width == 1 else result[:, ::-1]])
 
     learnt = alive & ~games.explored
+    turn, game = np.nonzero(learnt)
     return Samples(
         games.boards[learnt],
         games.moved_first[learnt],
         from_parity(returns[learnt]),
         values[learnt],
-        from_parity(finals[learnt]),
+        mirrored[(last[game] - turn) % 2, game],
     )
 
 
