@@ -285,7 +285,7 @@ def vector_env(config: BenchmarkConfig) -> Results:
 
 
 def scaling(config: BenchmarkConfig) -> Results:
-    """Random turns per second by games side by side and threads."""
+    """Random turns per second by games side by side and threads, and the memory of the process after each."""
     rules = make_rules("official")
     table: dict[str, dict[str, int]] = {}
     for n in (64, 256, 1024, 4096, 16_384):
@@ -304,6 +304,7 @@ def scaling(config: BenchmarkConfig) -> Results:
             turns = play()
             seconds = statistics.median(_seconds(play) for _ in range(max(3, config.runs // 2)))
             table[str(n)][f"{threads} threads"] = round(turns / seconds)
+        table[str(n)]["rss_mb"] = round(_rss_mb())
     return {"scaling_turns_per_s": table}
 
 
