@@ -91,7 +91,8 @@ def _highest(mask: int) -> int:
 
 
 @_inline
-def _lowest(mask: int) -> int:
+def lowest_bit(mask: int) -> int:
+    """Number of the lowest bit set, 64 if there is none."""
     return int(_cttz(mask))
 
 
@@ -621,7 +622,7 @@ def generate_turn(ws: Any, own: Any, opponent: Any, die_1: int, die_2: int, code
         count = int(opponent[slot])
         held |= int(count > 0) << slot
         single |= int(count > 0 and count <= codes.blot_limit) << slot
-    lowest = _lowest(held)
+    lowest = lowest_bit(held)
     closed, blots = _seen_by_mover(held & ~single, codes.short), _seen_by_mover(single, codes.short)
     states[0, 0], states[1, 0], states[2, 0], states[3, 0], states[4, 0] = lo, hi, mask, 0, 0
 

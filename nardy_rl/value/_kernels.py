@@ -27,6 +27,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from nardy_rl.rules._kernels import lowest_bit
 from nardy_rl.rules.spec import CHECKERS, SLOTS
 from nardy_rl.value.features import COUNTS, SEAT_ROW
 
@@ -175,16 +176,6 @@ def _steps(builder: Any, stop: Any, step: int, start: int = 0) -> Iterator[Any]:
     """A loop over range(start, stop, step)."""
     with cgutils.for_range_slice(builder, _number(start), stop, _number(step), intp=_I64) as (index, _):
         yield index
-
-
-@_machine_code  # type: ignore[untyped-decorator]
-def lowest_bit(typing_context: Any, mask: Any) -> Any:
-    """Number of the lowest bit set of an int64 that is not 0."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.int64(types.int64), codegen
 
 
 @_machine_code  # type: ignore[untyped-decorator]
