@@ -11,12 +11,13 @@ How a turn is held while it is being generated:
 Three ways to enumerate, each a superset of the next in what it can handle:
 
 * `_all_orders`: level by level, every order of the dice, equal boards merged by a hash set. Handles everything.
-* `_double_rear_first`: a double of long nardy while no forbidden block arises. Sources never increase, so each set
-  of steps comes once; it is always playable in that order, since arrivals from behind come first, and so does what must
-  be home, or out of the way, before a lower checker may be borne off.
-* `_two_dice`, `_two_dice_bearing`: two different dice under the same conditions. While nobody can bear off, two plays
-  of (p by a, q by b) give the same board only if both are one checker's p -> p-a-b, so those are generated once and
-  nothing needs comparing. When bearing off there are few plays, and equal ones are found by comparing.
+* `_double_rear_first`: a double while no forbidden block arises. Sources never increase, so each set of steps comes
+  once; it is always playable in that order, since arrivals from behind come first, and so does what must enter, be
+  home, or be out of the way, before a lower checker may be moved or borne off.
+* `_two_dice`, `_entering`, `_two_dice_bearing`: two different dice under the same conditions. While nobody can bear
+  off, two plays of (p by a, q by b) give the same board only if both are one checker's p -> p-a-b with the same hits,
+  so those are generated once and nothing needs comparing. When bearing off there are few plays, and equal ones are
+  found by comparing.
 """
 
 from typing import Any, NamedTuple
@@ -401,7 +402,7 @@ def _select(ws: Any, n: int, n_edges: int, turn: Turn, codes: RuleCodes) -> int:
     return count
 
 
-# --- the common case of long nardy: no forbidden block arises, most steps count ---------------------------------------
+# --- the common case: no forbidden block arises, most steps count ------------------------------------------------------
 #
 # Each result comes by one order of its steps. Where a forbidden block is in reach (`watch`), each position on the way
 # is tested; if one breaks R3, another order may still do, so the enumeration gives up and returns `_RETRY`.
@@ -417,7 +418,9 @@ def _breaks(lo: int, hi: int, mask: int, source: int, target: int, forbidden: in
 
 @_inline
 def _sources(mask: int, closed: int, die: int) -> int:
-    """Points from which `die` can be played, on the board or off it (R1.1, R4.1, R4.2 free, R4.3 lost)."""
+    """Slots from which `die` can be played, on the board, onto it or off it (R1.1, R4.1, R4.2 free, R4.3 lost, R8.3)."""
+    if mask >> BAR & 1:
+        return (~closed >> (BAR - die) & 1) << BAR
     sources = _movable(mask, closed, die)
     if mask & _OUTSIDE == 0:
         if mask >> die & 1:
@@ -431,7 +434,7 @@ def _sources(mask: int, closed: int, die: int) -> int:
 def _double_rear_first(ws: Any, die: int, steps: int, turn: Turn, watch: bool) -> tuple[int, int]:
     """Plays `steps` steps of `die`, sources never increasing; returns (results or _RETRY, most steps possible)."""
     states, results, _, _, _, _ = ws
-    # rows of `states` serve as a stack: position, mask, and in row 3 the sources still to be tried at that depth
+    # rows of `states` serve as a stack: position, mask, in row 3 the sources still to be tried at that depth, hits
     states[3, 0] = _sources(states[2, 0], turn.closed, die)
     depth = 0
     deepest = 0
@@ -449,11 +452,12 @@ def _double_rear_first(ws: Any, die: int, steps: int, turn: Turn, watch: bool) -
         hi = states[1, depth] - out[1] + into[1]
         if watch and _breaks(states[0, depth], states[1, depth], states[2, depth], source, target, turn.forbidden):
             return _RETRY, 0
+        hits = states[4, depth] | turn.blots & 1 << target
         deepest = max(deepest, depth + 1)
         if depth + 1 == steps:
             results[0, count] = lo
             results[1, count] = hi
-            results[2, count] = 0
+            results[2, count] = hits
             count += 1
             continue
         mask = _mask_after(states[0, depth], states[1, depth], states[2, depth], source, target)
@@ -461,6 +465,7 @@ def _double_rear_first(ws: Any, die: int, steps: int, turn: Turn, watch: bool) -
         states[0, depth] = lo
         states[1, depth] = hi
         states[2, depth] = mask
+        states[4, depth] = hits
         below = (1 << source) - 1 if source == HEAD and turn.head_limit == 1 else (2 << source) - 1
         states[3, depth] = _sources(mask, turn.closed, die) & below
     return count, deepest
@@ -486,7 +491,7 @@ def _two_dice(ws: Any, high: int, low: int, turn: Turn, watch: bool) -> int:
             return _RETRY
         # q = p - high and q = p + low are one checker's p -> q -> ... and come below; so does q = p if p is single
         partners = by_low & ~(1 << (p - high)) & ~(1 << (p + low))
-        if _count(lo, hi, p) == 1 or p == HEAD:
+        if _count(lo, hi, p) == 1 or (p == HEAD and turn.head_limit == 1):
             partners &= ~(1 << p)
         while partners:
             q = _highest(partners)
@@ -496,7 +501,7 @@ def _two_dice(ws: Any, high: int, low: int, turn: Turn, watch: bool) -> int:
             out, into = _one(q), _one(q - low)
             results[0, count] = lo1 - out[0] + into[0]
             results[1, count] = hi1 - out[1] + into[1]
-            results[2, count] = 0
+            results[2, count] = turn.blots & (1 << (p - high) | 1 << (q - low))
             count += 1
     # one checker plays both: its last point must be open, and one of the two points between
     left = (by_high | by_low) & _movable(mask, turn.closed, high + low)
@@ -510,10 +515,56 @@ def _two_dice(ws: Any, high: int, low: int, turn: Turn, watch: bool) -> int:
             ):
                 return _RETRY
         out, into = _one(p), _one(p - high - low)
-        results[0, count] = lo - out[0] + into[0]
-        results[1, count] = hi - out[1] + into[1]
-        results[2, count] = 0
-        count += 1
+        between_high, between_low = turn.blots & 1 << (p - high), turn.blots & 1 << (p - low)
+        hits = turn.blots & 1 << (p - high - low)
+        for way in range(2):
+            if (by_low if way else by_high) >> p & 1 == 0:
+                continue
+            if way == 1 and by_high >> p & 1 and between_high | between_low == 0:
+                continue  # the same board either way
+            results[0, count] = lo - out[0] + into[0]
+            results[1, count] = hi - out[1] + into[1]
+            results[2, count] = hits | (between_low if way else between_high)
+            count += 1
+    return count
+
+
+@_jit
+def _entering(ws: Any, high: int, low: int, turn: Turn) -> int:
+    """Both dice of short nardy with checkers on the bar (R8.3), while nobody can bear off; returns how many results."""
+    states, results, _, _, _, _ = ws
+    lo, hi, mask = states[0, 0], states[1, 0], states[2, 0]
+    out = _one(BAR)
+    enter = _sources(mask, turn.closed, high), _sources(mask, turn.closed, low)
+    count = 0
+    if _count(lo, hi, BAR) > 1:  # both dice have to enter
+        if enter[0] and enter[1]:
+            first, second = _one(BAR - high), _one(BAR - low)
+            results[0, 0] = lo - 2 * out[0] + first[0] + second[0]
+            results[1, 0] = hi - 2 * out[1] + first[1] + second[1]
+            results[2, 0] = turn.blots & (1 << (BAR - high) | 1 << (BAR - low))
+            count = 1
+        return count
+    hit_between = turn.blots & (1 << (BAR - high) | 1 << (BAR - low)) != 0
+    for order in range(2):
+        if enter[order] == 0:
+            continue
+        die, other = (high, low) if order == 0 else (low, high)
+        point = BAR - die
+        into = _one(point)
+        lo1 = lo - out[0] + into[0]
+        hi1 = hi - out[1] + into[1]
+        left = _movable(_mask_after(lo, hi, mask, BAR, point), turn.closed, other)
+        if order == 1 and enter[0] and not hit_between:
+            left &= ~(1 << point)  # the entered checker going on: the same board as with the higher die first
+        while left:
+            q = _highest(left)
+            left ^= 1 << q
+            off, onto = _one(q), _one(q - other)
+            results[0, count] = lo1 - off[0] + onto[0]
+            results[1, count] = hi1 - off[1] + onto[1]
+            results[2, count] = turn.blots & (1 << point | 1 << (q - other))
+            count += 1
     return count
 
 
@@ -537,28 +588,31 @@ def _two_dice_bearing(ws: Any, high: int, low: int, turn: Turn, watch: bool) -> 
             mask = _mask_after(states[0, 0], states[1, 0], states[2, 0], p, target)
             if watch and _runs_of_six(mask) & turn.forbidden:
                 return _RETRY
-            if mask & _POINTS == 0:
-                count = _add_new(results, count, lo, hi)
+            hits = turn.blots & 1 << target
+            if mask & (_OUTSIDE | _POINTS) == 0:
+                count = _add_new(results, count, lo, hi, hits)
             then = _sources(mask, turn.closed, second)
             while then:
                 q = _highest(then)
                 then ^= 1 << q
                 if watch and _breaks(lo, hi, mask, q, max(q - second, 0), turn.forbidden):
                     return _RETRY
-                out, into = _one(q), _one(max(q - second, 0))
-                count = _add_new(results, count, lo - out[0] + into[0], hi - out[1] + into[1])
+                target = max(q - second, 0)
+                out, into = _one(q), _one(target)
+                both = hits | turn.blots & 1 << target
+                count = _add_new(results, count, lo - out[0] + into[0], hi - out[1] + into[1], both)
     return count
 
 
 @_jit
-def _add_new(results: Any, count: int, lo: int, hi: int) -> int:
+def _add_new(results: Any, count: int, lo: int, hi: int, hits: int) -> int:
     """Appends a result unless it is there; returns the number of results."""
     for seen in range(count):
-        if results[0, seen] == lo and results[1, seen] == hi:
+        if results[0, seen] == lo and results[1, seen] == hi and results[2, seen] == hits:
             return count
     results[0, count] = lo
     results[1, count] = hi
-    results[2, count] = 0
+    results[2, count] = hits
     return count + 1
 
 
@@ -577,7 +631,7 @@ def _one_die(ws: Any, die: int, turn: Turn, watch: bool) -> int:
         out, into = _one(p), _one(target)
         results[0, count] = states[0, 0] - out[0] + into[0]
         results[1, count] = states[1, 0] - out[1] + into[1]
-        results[2, count] = 0
+        results[2, count] = turn.blots & 1 << target
         count += 1
     return count
 
@@ -591,7 +645,8 @@ def _common(ws: Any, high: int, low: int, outside: int, turn: Turn, watch: bool)
             count, _ = _double_rear_first(ws, high, deepest, turn, watch)
         return count
     if outside >= 2:  # then the second step still finds a checker outside, so nobody can bear off
-        count = _two_dice(ws, high, low, turn, watch)
+        on_bar = ws[0][2, 0] >> BAR & 1
+        count = _entering(ws, high, low, turn) if on_bar else _two_dice(ws, high, low, turn, watch)
     else:
         count = _two_dice_bearing(ws, high, low, turn, watch)
     if count == 0:
@@ -634,7 +689,7 @@ def generate_turn(ws: Any, own: Any, opponent: Any, die_1: int, die_2: int, code
     turn = Turn(closed, blots, forbidden, limit, head)
     count = _RETRY
     usual_bear_off = codes.bear_off_choice == 0 and codes.bear_off_blocked == 0
-    if codes.short == 0 and limit == 1 and codes.must_play == 0 and (usual_bear_off or outside >= steps):
+    if (codes.short == 1 or limit == 1) and codes.must_play == 0 and (usual_bear_off or outside >= steps):
         watch = forbidden != 0 and _block_in_reach(mask, forbidden, steps)
         count = _common(ws, high, low, outside, turn, watch)
         states[3, 0] = 0  # served as a stack
