@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help train test test-slow test-extras evaluate benchmark lint clean
+.PHONY: help train test test-slow test-extras test-browser test-gnubg evaluate benchmark lint clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -20,6 +20,15 @@ test-slow: $(VENV)/.installed ## Run the slow tests too (about 15 minutes more)
 test-extras: $(VENV)/.installed ## Install PettingZoo and Stable-Baselines3 and run the tests that need them
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[test,pettingzoo,sb3]"
 	$(BIN)/python -m pytest -m extras
+
+test-browser: $(VENV)/.installed ## Play in a notebook in a headless Chromium (needs Debian's chromium and chromium-driver)
+	@{ command -v chromium && command -v chromedriver; } >/dev/null || { echo "test-browser needs chromium and chromedriver: apt-get install chromium chromium-driver"; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[browser]"
+	$(BIN)/python -m pytest -m browser
+
+test-gnubg: $(VENV)/.installed ## Check the .mat files with GNU Backgammon (Debian's package gnubg)
+	@PATH="$$PATH:/usr/games" command -v gnubg >/dev/null || { echo "gnubg is missing: install GNU Backgammon, Debian's package gnubg"; exit 1; }
+	$(BIN)/python -m pytest -m gnubg
 
 benchmark: $(VENV)/.installed ## Measure the speeds of benchmarks/speed.md (about 5 minutes)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[yardsticks]"

@@ -1,10 +1,14 @@
 """The commands behind scripts/: the only place that knows hydra. Below it there are plain dataclasses."""
 
 import dataclasses
+import secrets
+import signal
 import sys
+import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import hydra
 from hydra.core.config_store import ConfigStore
@@ -13,7 +17,24 @@ from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from nardy_rl.config import EvaluateConfig, KeepConfig, PicturesConfig, TrainConfig
+from nardy_rl.config import (
+    BearoffConfig,
+    BearoffErrorConfig,
+    ErrorRateConfig,
+    EvaluateConfig,
+    KeepConfig,
+    LeagueConfig,
+    OpeningBookConfig,
+    PicturesConfig,
+    PlayConfig,
+    ReferenceSetConfig,
+    RolloutCommandConfig,
+    TrainConfig,
+)
+
+if TYPE_CHECKING:
+    from nardy_rl.rules.spec import Rules
+    from nardy_rl.value.evaluator import Evaluator
 
 _CONFIGS = [folder for folder in (Path.cwd() / "configs", Path(__file__).parents[1] / "configs") if folder.is_dir()]
 """Where overlays are looked for: the user's own folder before the project's."""
@@ -29,14 +50,54 @@ def evaluate() -> None:
     run("evaluate", EvaluateConfig, _evaluate)
 
 
+def rollout() -> None:
+    """Rolls out a decision: `python scripts/rollout.py position="24:13 18:2 | 24:15" dice=64 [field=value ...]`."""
+    run("rollout", RolloutCommandConfig, _rollout)
+
+
+def league() -> None:
+    """Plays a round robin that is kept and may grow: `python scripts/league.py agents=[A,B,...] [field=value ...]`."""
+    run("league", LeagueConfig, _league)
+
+
 def keep() -> None:
     """Measures the net of a run and keeps it: `python scripts/keep.py run=runs/quick out=checkpoints/NAME`."""
     run("keep", KeepConfig, _keep)
 
 
+def build_bearoff() -> None:
+    """Builds an exact bear-off table: `python scripts/build_bearoff.py men=10 [rules=moscow] [field=value ...]`."""
+    run("build_bearoff", BearoffConfig, _build_bearoff)
+
+
+def bearoff_error() -> None:
+    """A net's error against a bear-off table: `python scripts/bearoff_error.py agent=PATH [field=value ...]`."""
+    run("bearoff_error", BearoffErrorConfig, _bearoff_error)
+
+
+def reference_set() -> None:
+    """Builds the set that error rates are measured on: `python scripts/reference_set.py judge=PATH`."""
+    run("reference_set", ReferenceSetConfig, _reference_set)
+
+
+def error_rate() -> None:
+    """What an agent loses per decision: `python scripts/error_rate.py agent=SPEC [json=PATH] [field=value ...]`."""
+    run("error_rate", ErrorRateConfig, _error_rate)
+
+
+def opening_book() -> None:
+    """First rolls and replies, by rollouts: `python scripts/opening_book.py [rules=fnr] [reply_to=31]`."""
+    run("opening_book", OpeningBookConfig, _opening_book)
+
+
 def pictures() -> None:
     """Draws a run's learning curve and a position: `python scripts/pictures.py run=runs/quick`."""
     run("pictures", PicturesConfig, _pictures)
+
+
+def play() -> None:
+    """A person against an agent: `python scripts/play.py [agent=SPEC] [field=value ...]`."""
+    run("play", PlayConfig, _play)
 
 
 def _train(config: TrainConfig) -> int:
@@ -64,16 +125,18 @@ def _train(config: TrainConfig) -> int:
 
 
 def _evaluate(config: EvaluateConfig) -> int:
-    from nardy_rl.evaluation.arena import match_table, matches_as_json, round_robin  # noqa: PLC0415
+    from nardy_rl.agents.luck import load_judge  # noqa: PLC0415
+    from nardy_rl.endgame.tables import find_table  # noqa: PLC0415
+    from nardy_rl.evaluation.arena import forfeit_lines, match_table, matches_as_json, round_robin  # noqa: PLC0415
     from nardy_rl.files import write_json  # noqa: PLC0415
     from nardy_rl.rules.spec import make_rules  # noqa: PLC0415
 
     rules = make_rules(config.rules, config.options)
-    if config.json is not None and not Path(config.json).parent.is_dir():
-        raise ValueError(f"json={config.json}: there is no folder {Path(config.json).parent}")
-    if config.json is not None and Path(config.json).is_dir():
-        raise ValueError(f"json={config.json} is a folder; give the name of a file")
+    _check_json(config.json)
+    luck = None if config.luck is None else load_judge(config.luck, rules)
+    bearoff = find_table(rules)
     matches = len(config.agents) * (len(config.agents) - 1) // 2
+    _terminate_like_ctrl_c()
     with _progress() as progress:
         task = progress.add_task("pairs", total=matches * config.pairs)
         results = round_robin(
@@ -83,10 +146,185 @@ def _evaluate(config: EvaluateConfig) -> int:
             config.seed,
             config.threads,
             progress=lambda finished: progress.update(task, completed=finished),
+            search=config.search,
+            external=config.external,
+            luck=luck,
         )
     Console().print(match_table(results))
+    if bearoff is not None:
+        Console().print(f"Nets play endgames by {bearoff.name}", soft_wrap=True, markup=False, highlight=False)
+    for line in forfeit_lines(results):
+        Console().print(line, markup=False, highlight=False)
     if config.json is not None:
-        write_json(Path(config.json), matches_as_json(results, config.rules))
+        settings = {"luck": config.luck, "bearoff_table": None if bearoff is None else bearoff.name}
+        write_json(Path(config.json), {**matches_as_json(results, config.rules), **settings})
+    return 0
+
+
+def _check_json(path: str | None) -> None:
+    """Raises a ValueError unless a file of that name can be written."""
+    if path is not None and not Path(path).parent.is_dir():
+        raise ValueError(f"json={path}: there is no folder {Path(path).parent}")
+    if path is not None and Path(path).is_dir():
+        raise ValueError(f"json={path} is a folder; give the name of a file")
+
+
+def _rollout(config: RolloutCommandConfig) -> int:
+    from nardy_rl.evaluation.decision import as_json, as_table, roll_out  # noqa: PLC0415
+    from nardy_rl.files import write_json  # noqa: PLC0415
+
+    _check_json(config.json)
+    _terminate_like_ctrl_c()
+    try:
+        with _progress() as progress:
+            task = progress.add_task("trials", total=None)
+            found = roll_out(config, lambda done, planned: progress.update(task, completed=done, total=planned))
+    except KeyboardInterrupt:
+        if config.state is not None:
+            Console().print(f"Stopped. The same command goes on from {config.state}", soft_wrap=True)
+        return 130
+    Console().print(as_table(found))
+    if config.json is not None:
+        write_json(Path(config.json), as_json(config, found))
+    return 0
+
+
+def _league(config: LeagueConfig) -> int:
+    from nardy_rl.evaluation.league import (  # noqa: PLC0415
+        cross_tables,
+        notes,
+        open_league,
+        play_league,
+        standings,
+        standings_table,
+        write_report,
+    )
+
+    league = open_league(config, _given())
+    console = Console()
+    _terminate_like_ctrl_c()
+    try:
+        with _progress() as progress:
+            task = progress.add_task("pairs", total=len(league.unplayed()) * league.pairs)
+            play_league(league, config, lambda finished: progress.update(task, completed=finished))
+    except KeyboardInterrupt:
+        console.print(
+            f"Stopped with {len(league.results)} matches played and {len(league.unplayed())} to play. "
+            f"Go on with: python scripts/league.py name={config.name}",
+            soft_wrap=True,
+        )
+        return 130
+    table = standings(league, config.bootstrap)
+    console.print(standings_table(table))
+    for cross_table in cross_tables(league, table, console.width):
+        console.print(cross_table)
+    for line in notes(league, table):
+        console.print(line, markup=False, highlight=False)
+    console.print(f"Wrote {write_report(league, table)}", soft_wrap=True)
+    return 0
+
+
+def _play(config: PlayConfig) -> int:
+    from nardy_rl.agents.registry import make_agent  # noqa: PLC0415
+    from nardy_rl.play import terminal  # noqa: PLC0415
+    from nardy_rl.play.session import Session, Setup, resumed  # noqa: PLC0415
+
+    if config.dice not in ("seed", "ask"):
+        raise ValueError(f"dice={config.dice!r} is not allowed; choose seed or ask")
+    setup = Setup(
+        preset=config.rules,
+        options=config.options,
+        seed=secrets.randbelow(10**9) if config.seed is None else config.seed,
+        name=config.name,
+        games=config.games,
+        points=config.points,
+        first=config.first,
+        ask_dice=config.dice == "ask",
+        auto=config.auto,
+    )
+    record, spec = None, config.agent
+    path = Path("games") / f"{datetime.now():%Y-%m-%d_%H%M%S}.txt" if config.save is None else Path(config.save)
+    if config.resume is not None:
+        record, setup = resumed(terminal.read_record(Path(config.resume)), setup, config.agent)
+        if "agent" not in _given():
+            spec = record.tags.get("agent", config.agent)
+        if config.save is None and "agent" in record.tags:
+            path = Path(config.resume)
+    file = terminal.RecordFile(path, ours=path == Path(config.resume or ""), make_folder=config.save is None)
+    file.check(path)
+    agent = make_agent(spec, setup.rules)
+    hint_agent = agent if config.hints is None else make_agent(config.hints, setup.rules)
+    chances = _net_of(hint_agent.spec, setup.rules)
+    session = Session(setup, agent, hint_agent=hint_agent, chances=chances, record=record)
+    terminal.prepare_streams()
+    return terminal.run(session, file, Console(highlight=False), terminal.read_line)
+
+
+def _net_of(spec: str, rules: "Rules") -> "Evaluator | None":
+    """The net behind an agent that has one."""
+    from nardy_rl.value.checkpoint import load_checkpoint  # noqa: PLC0415
+    from nardy_rl.value.evaluator import CompiledEvaluator  # noqa: PLC0415
+
+    path = spec if Path(spec).is_dir() else spec.rpartition("@")[0]
+    return CompiledEvaluator(load_checkpoint(path).net, rules) if path and Path(path).is_dir() else None
+
+
+def _build_bearoff(config: BearoffConfig) -> int:
+    from nardy_rl.endgame.one_sided import one_sided, save_one_sided  # noqa: PLC0415
+    from nardy_rl.endgame.tables import build_table, load_table, save_table, table_bytes, tables_folder  # noqa: PLC0415
+    from nardy_rl.rules.spec import make_rules  # noqa: PLC0415
+
+    console = Console()
+    if config.check is not None:
+        table = load_table(config.check, whole=True)
+        console.print(f"{table.name} is whole: {table.equities.size:,} equities", soft_wrap=True, highlight=False)
+        return 0
+    rules = make_rules(config.rules, config.options)
+    size = table_bytes(config.men, rules, config.points) / 1e9
+    if size > config.max_gb:
+        raise ValueError(f"men={config.men} needs {size:.1f} GB of memory and disk, more than max_gb={config.max_gb:g}")
+    if config.threads < 1:
+        raise ValueError(f"threads={config.threads} is not allowed; give at least 1")
+    began = time.perf_counter()
+    with _progress() as progress:
+        task = progress.add_task("% of the table", total=100)
+        table = build_table(
+            config.men,
+            rules,
+            points=config.points,
+            threads=config.threads,
+            progress=lambda share: progress.update(task, completed=round(100 * share)),
+        )
+    seconds = time.perf_counter() - began
+    path, meta = save_table(table, config.folder or tables_folder(), {"build_seconds": round(seconds, 2)})
+    console.print(
+        f"Wrote {path}: {len(table.positions):,} positions a side, {table.equities.size:,} equities, {size:.3g} GB, "
+        f"built in {seconds:.1f} s\nsha256 {meta['sha256']}",
+        soft_wrap=True,
+        highlight=False,
+    )
+    if config.one_sided is not None:
+        save_one_sided(one_sided(rules, config.men), Path(config.one_sided))
+        console.print(f"Wrote {config.one_sided}", soft_wrap=True, highlight=False)
+    return 0
+
+
+def _bearoff_error(config: BearoffErrorConfig) -> int:
+    from nardy_rl.agents.value import check_playable  # noqa: PLC0415
+    from nardy_rl.endgame.tables import find_table, load_table  # noqa: PLC0415
+    from nardy_rl.evaluation.bearoff_errors import bearoff_errors, errors_text  # noqa: PLC0415
+    from nardy_rl.rules.spec import make_rules  # noqa: PLC0415
+    from nardy_rl.value.checkpoint import load_checkpoint  # noqa: PLC0415
+    from nardy_rl.value.evaluator import CompiledEvaluator  # noqa: PLC0415
+
+    rules = make_rules(config.rules, config.options)
+    table = find_table(rules) if config.table is None else load_table(config.table, rules)
+    if table is None:
+        raise ValueError("there is no bear-off table for these rules; build one with scripts/build_bearoff.py")
+    checkpoint = load_checkpoint(config.agent)
+    check_playable(checkpoint, rules)
+    errors = bearoff_errors(CompiledEvaluator(checkpoint.net, rules), table, rules, config.games, config.seed)
+    Console().print(errors_text(config.agent, table, errors), soft_wrap=True, highlight=False)
     return 0
 
 
@@ -100,12 +338,103 @@ def _keep(config: KeepConfig) -> int:
     return 0
 
 
+def _reference_set(config: ReferenceSetConfig) -> int:
+    from nardy_rl.evaluation.reference_set import build_reference_set, save_reference_set  # noqa: PLC0415
+
+    out = Path(config.out)
+    if not out.parent.is_dir():
+        raise ValueError(f"out={out}: there is no folder {out.parent}")
+    _terminate_like_ctrl_c()
+    try:
+        with _progress() as progress:
+            task = progress.add_task("decisions", total=config.decisions)
+            reference = build_reference_set(config, lambda done, _: progress.update(task, completed=done))
+    except KeyboardInterrupt:
+        Console().print(f"Stopped. The same command goes on from {config.work}", soft_wrap=True)
+        return 130
+    save_reference_set(reference, out)
+    Console().print(f"Wrote {out}: {len(reference):,} decisions", soft_wrap=True)
+    return 0
+
+
+def _error_rate(config: ErrorRateConfig) -> int:
+    from nardy_rl.agents.registry import make_agent  # noqa: PLC0415
+    from nardy_rl.evaluation.arena import close  # noqa: PLC0415
+    from nardy_rl.evaluation.errors import as_json, as_table, error_rate, notes, worst_text  # noqa: PLC0415
+    from nardy_rl.evaluation.reference_set import load_reference_set  # noqa: PLC0415
+    from nardy_rl.files import write_json  # noqa: PLC0415
+
+    if config.worst < 0:
+        raise ValueError(f"worst={config.worst} is not allowed; give 0 or more")
+    _check_json(config.json)
+    reference = load_reference_set(config.reference, config.rules)
+    agent = make_agent(config.agent, reference.rules, search=config.search, external=config.external)
+    _terminate_like_ctrl_c()
+    try:
+        with _progress() as progress:
+            task = progress.add_task("decisions", total=len(reference))
+            found = error_rate(agent, reference, lambda done, _: progress.update(task, completed=done))
+    finally:
+        close(agent)
+    console = Console()
+    console.print(as_table(found))
+    for text in (*notes(found), *worst_text(found, config.worst)):
+        console.print(text, soft_wrap=True, markup=False, highlight=False)
+    if config.json is not None:
+        write_json(Path(config.json), as_json(found, config.worst))
+    return 0
+
+
+def _opening_book(config: OpeningBookConfig) -> int:
+    from nardy_rl.evaluation.opening_book import (  # noqa: PLC0415
+        as_table,
+        build_book,
+        edge_text,
+        judge_text,
+        load_book,
+        page_text,
+        save_book,
+    )
+    from nardy_rl.files import write_text  # noqa: PLC0415
+
+    console = Console()
+    if config.build:
+        if not Path(config.out).parent.is_dir():
+            raise ValueError(f"out={config.out}: there is no folder {Path(config.out).parent}")
+        _terminate_like_ctrl_c()
+        try:
+            with _progress() as progress:
+                task = progress.add_task("trials", total=None)
+                book = build_book(config, lambda done, planned: progress.update(task, completed=done, total=planned))
+        except KeyboardInterrupt:
+            if config.state is not None:
+                console.print(f"Stopped. The same command goes on from {config.state}", soft_wrap=True)
+            return 130
+        save_book(book, Path(config.out))
+    else:
+        book = load_book(config.book, config.rules)
+    console.print(as_table(book, config.reply_to))
+    for line in (edge_text(book), judge_text(book)):
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
+    if config.build:
+        console.print(f"Wrote {config.out}", soft_wrap=True)
+    if config.page is not None:
+        write_text(Path(config.page), page_text({rules: load_book(rules=rules) for rules in ("official", "fnr")}))
+        console.print(f"Wrote {config.page}", soft_wrap=True)
+    return 0
+
+
 def _pictures(config: PicturesConfig) -> int:
     from nardy_rl.training.pictures import save_pictures  # noqa: PLC0415
 
     for path in save_pictures(Path(config.run), Path(config.out), config.seed, config.turn):
         Console().print(f"Wrote {path}", soft_wrap=True)
     return 0
+
+
+def _terminate_like_ctrl_c() -> None:
+    """From here on SIGTERM ends the command as Ctrl-C does, external programs included."""
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
 
 
 def _given() -> set[str]:

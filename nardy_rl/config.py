@@ -8,10 +8,13 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from nardy_rl.agents.external import ExternalConfig
+from nardy_rl.agents.rollout import RolloutSettings
+from nardy_rl.agents.search import SearchConfig
 from nardy_rl.value.net import NetConfig
 
 SHAPES = ("linear", "exponential", "step")
-ALGORITHMS = ("batched", "online")
+ALGORITHMS = ("batched", "backup", "rollouts", "online")
 
 
 @dataclass
@@ -83,9 +86,18 @@ class TrainConfig:
         options: Rule options that differ from the preset.
         seed: Seed of everything random in the run.
         games: Self-play games to train on.
-        algorithm: `batched` (lambda-returns over whole games, Adam) | `online` (TD(lambda) with eligibility traces).
+        algorithm: `batched` (lambda-returns over whole games, Adam) | `backup` (the same, with the mean over all rolls
+            of the best play in place of the roll that was thrown) | `rollouts` (positions of the games are rolled out,
+            and the net fitted to their equities) | `online` (TD(lambda) with eligibility traces).
         games_per_iteration: Games played with one set of weights, then learnt from, at most: see `iteration_games`.
         batches: Gradient steps per iteration (`batched`): one pass over its positions in so many random batches.
+        search_share: Share of the positions that are searched one ply ahead (`backup`; the rest keeps the roll that was
+            thrown) or rolled out (`rollouts`; the rest is not learnt from).
+        rollout_trials: Trials of a rollout, a multiple of 36, each with the luck taken out.
+        rollout_turns: Turns of a trial before the net's own lookahead stands for the rest.
+        average: The net that is kept and measured is a moving average of the weights, over about this share of the
+            games so far; 0 = the weights themselves. Games are played by the weights themselves.
+        init: A checkpoint or run whose newest net the run starts from, with a fresh optimizer; it brings its shape.
         net: Shape of the net.
         lr: Learning rate.
         lam: Lambda of the returns or of the traces, 0..1.
@@ -97,7 +109,7 @@ class TrainConfig:
         log_every: Iterations between log records.
         match: Matches during and after the run.
         resume: A run folder or a checkpoint of one: continue it. The run's saved config then holds; only `games`,
-            `threads`, `save_minutes`, `keep`, `log_every` and `match` may be given anew.
+            `threads`, `average`, `save_minutes`, `keep`, `log_every` and `match` may be given anew.
     """
 
     name: str = "long"
@@ -109,6 +121,11 @@ class TrainConfig:
     algorithm: str = "batched"
     games_per_iteration: int = 256
     batches: int = 48
+    search_share: float = 1.0
+    rollout_trials: int = 36
+    rollout_turns: int = 8
+    average: float = 0.0
+    init: str | None = None
     net: NetConfig = field(default_factory=NetConfig)
     lr: Schedule = field(default_factory=lambda: Schedule(1e-3, 5e-5, "exponential"))
     lam: Schedule = field(default_factory=lambda: Schedule(0.7, 0.5, "step"))
@@ -134,6 +151,9 @@ class EvaluateConfig:
         seed: Seed of the dice and of ties.
         threads: Threads that play; the result does not depend on it.
         json: File to write the results to.
+        search: Move filters of the agents that search (PATH@1ply, ...).
+        external: Patience with external programs.
+        luck: A checkpoint, or a run, whose net judges the luck of every roll; results are then also given less luck.
     """
 
     agents: list[str] = field(default_factory=lambda: ["checkpoints/long-quick-v1", "heuristic", "random"])
@@ -143,6 +163,268 @@ class EvaluateConfig:
     seed: int = 1
     threads: int = 2
     json: str | None = None
+    search: SearchConfig = field(default_factory=SearchConfig)
+    external: ExternalConfig = field(default_factory=ExternalConfig)
+    luck: str | None = None
+
+
+@dataclass
+class RolloutCommandConfig:
+    """Rolls out the best plays of a roll, or a position before the roll.
+
+    Attributes:
+        position: Mover and opponent, each in its own numbering, as `24:13 18:2 | 24:15`; borne off is `off:3`.
+        dice: The roll to play, as `64`; none = the position itself is rolled out.
+        moved_first: Did the player on roll make the first move of the game (who draws depends on it, R5.4).
+        agent: The net that plays both sides and judges the luck: a checkpoint, or a training run (its newest one).
+        candidates: Plays compared, at most, by the net's own order.
+        within: Plays further behind the net's best one than this are left out, points.
+        rules: Preset, see `rules.spec.PRESETS`.
+        options: Rule options that differ from the preset.
+        rollout: How many trials, of what kind, and when to stop.
+        threads: Threads that play; the result does not depend on it.
+        state: File that keeps the trials, so that a stopped rollout goes on where it was.
+        json: File to write the result to.
+    """
+
+    position: str = "24:15 | 24:15"
+    dice: str | None = None
+    moved_first: bool = True
+    agent: str = "checkpoints/long-quick-v1"
+    candidates: int = 6
+    within: float = 0.2
+    rules: str = "official"
+    options: dict[str, Any] = field(default_factory=dict)
+    rollout: RolloutSettings = field(
+        default_factory=lambda: RolloutSettings(trials=36 * 36 * 4, stop_se=0.002, out_of_reach=4.0)
+    )
+    threads: int = 2
+    state: str | None = None
+    json: str | None = None
+
+
+@dataclass
+class LeagueConfig:
+    """A round robin that is kept in a folder, `leagues_dir`/`name`, and goes on where it stopped.
+
+    Attributes:
+        name: Name of the folder.
+        leagues_dir: Where leagues are kept.
+        agents: Specs of agents that join; those of the league need not be named again. A path with `*`, `?` or `[...]`
+            stands for all checkpoints it fits, a run's folder for its newest one.
+        rules: Preset, see `rules.spec.PRESETS`. This and the next four belong to the league: they cannot be changed
+            once it has begun, and need not be repeated.
+        options: Rule options that differ from the preset.
+        pairs: Pairs of games per match, same dice with seats swapped.
+        seed: Seed of the dice and of ties.
+        search: Move filters of the agents that search.
+        threads: Threads that play; the result does not depend on it.
+        bootstrap: Resamplings of the pairs behind the intervals of the ratings.
+        retry_forfeits: Play forfeited matches again.
+        external: Patience with external programs.
+    """
+
+    name: str = "league"
+    leagues_dir: str = "leagues"
+    agents: list[str] = field(default_factory=list)
+    rules: str = "official"
+    options: dict[str, Any] = field(default_factory=dict)
+    pairs: int = 500
+    seed: int = 1
+    search: SearchConfig = field(default_factory=SearchConfig)
+    threads: int = 2
+    bootstrap: int = 1_000
+    retry_forfeits: bool = False
+    external: ExternalConfig = field(default_factory=ExternalConfig)
+
+
+@dataclass
+class PlayConfig:
+    """A person against an agent in the terminal.
+
+    Attributes:
+        agent: Spec of the opponent.
+        hints: Spec of the agent that gives the hints; None = the opponent.
+        rules: Preset, see `rules.spec.PRESETS`.
+        options: Rule options that differ from the preset.
+        seed: Seed of the dice and lots; None = a new one, which is shown.
+        first: Who starts the first game: `lot` | `you` | `bot`.
+        games: Games of the match, where `points` is None.
+        points: Points that win the match.
+        dice: `seed` = thrown by the seed | `ask` = the person types both sides' dice, from a real board.
+        auto: Turns with only one play are played for the person.
+        name: The person's name, in records.
+        save: File of the record; None = a new one under games/, named by the time, or the one that is resumed.
+        resume: File of a saved match: go on with it. The rules, the score and the dice are then its own.
+    """
+
+    agent: str = "checkpoints/long-quick-v1"
+    hints: str | None = None
+    rules: str = "official"
+    options: dict[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+    first: str = "lot"
+    games: int = 1
+    points: float | None = None
+    dice: str = "seed"
+    auto: bool = True
+    name: str = "you"
+    save: str | None = None
+    resume: str | None = None
+
+
+@dataclass
+class BearoffConfig:
+    """Builds a bear-off table, or checks one.
+
+    Attributes:
+        men: Most checkers a side still has on the board, 1..15.
+        points: Highest point a checker may stand on, 1..6 (below 6 the table is small, and so is what it covers).
+        rules: Preset, see `rules.spec.PRESETS`.
+        options: Rule options that differ from the preset.
+        threads: Threads that compute; the result does not depend on it.
+        folder: Where tables are kept; None = where agents look for them (NARDY_RL_TABLES, or `tables`).
+        max_gb: Tables larger than this are refused: a table is built in memory.
+        one_sided: File (.npz) to write the one-sided table of `men` to: turns until all is off.
+        check: Folder of a table; nothing is built, the checksum of all its bytes is computed.
+    """
+
+    men: int = 10
+    points: int = 6
+    rules: str = "official"
+    options: dict[str, Any] = field(default_factory=dict)
+    threads: int = 2
+    folder: str | None = None
+    max_gb: float = 6.0
+    one_sided: str | None = None
+    check: str | None = None
+
+
+@dataclass
+class BearoffErrorConfig:
+    """A net against the exact endgame.
+
+    Attributes:
+        agent: A checkpoint folder, or that of a training run (its newest one).
+        table: Folder of the table; None = the largest one for these rules where agents look for them.
+        rules: Preset, see `rules.spec.PRESETS`.
+        options: Rule options that differ from the preset.
+        games: Games the net plays against itself.
+        seed: Seed of the dice and of ties.
+    """
+
+    agent: str = "checkpoints/long-quick-v1"
+    table: str | None = None
+    rules: str = "official"
+    options: dict[str, Any] = field(default_factory=dict)
+    games: int = 1_000
+    seed: int = 1
+
+
+@dataclass
+class ReferenceSetConfig:
+    """Builds a reference set: decisions of self-play with the loss of each of their plays, by rollouts.
+
+    Attributes:
+        judge: The net that plays the games, picks the candidates and rolls them out: a checkpoint, or a training run
+            (its newest one).
+        others: Agent specs whose plays are rolled out too.
+        rules: Preset, see `rules.spec.PRESETS`.
+        options: Rule options that differ from the preset.
+        games: Games of self-play that the decisions are drawn from.
+        decisions: Decisions of the set.
+        candidates: Plays rolled out, at most, by the judge one ply ahead (those of `others` come on top).
+        within: Plays further behind the judge's best one than this are left out, points.
+        rollout: How many trials, of what kind, and when to stop.
+        seed: Seed of games and draw.
+        threads: Threads that play; the result does not depend on it.
+        work: Folder of what is finished, so that a stopped build goes on where it was.
+        out: File of the set (.npz).
+    """
+
+    judge: str = "runs/flagship"
+    others: list[str] = field(default_factory=lambda: ["checkpoints/long-quick-v1", "checkpoints/long-quick-v1@1ply"])
+    rules: str = "official"
+    options: dict[str, Any] = field(default_factory=dict)
+    games: int = 2_000
+    decisions: int = 2_100
+    candidates: int = 5
+    within: float = 0.1
+    rollout: RolloutSettings = field(
+        default_factory=lambda: RolloutSettings(
+            trials=36 * 36 * 48, min_trials=36 * 18, truncate=6, variance_reduction=False, stop_se=0.0039
+        )
+    )
+    seed: int = 1
+    threads: int = 2
+    work: str = "runs/reference_set"
+    out: str = "nardy_rl/data/reference_official.npz"
+
+
+@dataclass
+class ErrorRateConfig:
+    """What an agent loses per decision, by a reference set.
+
+    Attributes:
+        agent: Spec of the agent.
+        reference: File of the set; None = the package's own for `rules`.
+        rules: Preset whose set is taken.
+        worst: Worst decisions to show.
+        json: File to write the results to.
+        search: Move filters of agents that search (PATH@1ply, ...).
+        external: Patience with external programs.
+    """
+
+    agent: str = "checkpoints/long-quick-v1"
+    reference: str | None = None
+    rules: str = "official"
+    worst: int = 5
+    json: str | None = None
+    search: SearchConfig = field(default_factory=SearchConfig)
+    external: ExternalConfig = field(default_factory=ExternalConfig)
+
+
+@dataclass
+class OpeningBookConfig:
+    """Shows an opening book, or builds one.
+
+    Attributes:
+        rules: Preset, see `rules.spec.PRESETS`.
+        reply_to: A first roll, as `31`: the answers to its best play are shown instead of the first rolls.
+        book: File of the book to show; None = the package's own for `rules`.
+        page: File to write the package's books to, as a page in Markdown.
+        build: Roll a book out, show it and write it to `out`. All that follows is for this alone.
+        options: Rule options that differ from the preset.
+        judge: The net that plays both sides: a checkpoint, or a training run (its newest one).
+        replies: Roll out the replies too, not only the first rolls.
+        candidates: Plays of a roll rolled out, at most, by the judge's own order.
+        within: Plays further behind the judge's best one than this are left out, points.
+        rollout: How many trials, of what kind, and when to stop.
+        edge_trials: Games played to their end for the first player's edge, a multiple of 36.
+        threads: Threads that play; the result does not depend on it.
+        state: Folder that keeps the trials, so that a stopped build goes on where it was.
+        out: File of the book (.json).
+    """
+
+    rules: str = "official"
+    reply_to: str | None = None
+    book: str | None = None
+    page: str | None = None
+    build: bool = False
+    options: dict[str, Any] = field(default_factory=dict)
+    judge: str = "runs/flagship"
+    replies: bool = True
+    candidates: int = 5
+    within: float = 0.5
+    rollout: RolloutSettings = field(
+        default_factory=lambda: RolloutSettings(
+            trials=36 * 36 * 48, min_trials=36 * 36 * 8, truncate=20, variance_reduction=False, stop_se=0.003
+        )
+    )
+    edge_trials: int = 36 * 36 * 160
+    threads: int = 2
+    state: str | None = None
+    out: str = "opening_book.json"
 
 
 @dataclass
@@ -183,6 +465,29 @@ class PicturesConfig:
     turn: int = 30
 
 
+@dataclass
+class CompareConfig:
+    """The comparison of trainers of docs/training_comparison.md.
+
+    Attributes:
+        runs_dir: Where its runs are kept; finished ones are not played again.
+        out: Folder for the picture.
+        games: Games of the batched runs; those whose games cost more processor time get fewer.
+        seed: Seed of every run.
+        pairs: Pairs of games per match on the way of a run.
+        final_pairs: Pairs per match at its end.
+        threads: Threads that play; the result does not depend on it.
+    """
+
+    runs_dir: str = "runs/comparison"
+    out: str = "docs"
+    games: int = 30_000
+    seed: int = 1
+    pairs: int = 300
+    final_pairs: int = 2_000
+    threads: int = 1
+
+
 MIN_ITERATION_GAMES = 32
 ITERATION_SHARE = 128
 
@@ -192,8 +497,11 @@ def iteration_games(config: TrainConfig, games_done: int) -> int:
 
     A 128th of the games so far, from 32 up to `games_per_iteration`: at first the net knows nothing, and each game it
     learns from makes the next ones better worth playing. After 10,000 games that is worth 1.6 points per game against
-    the heuristic over 256 games an iteration from the start.
+    the heuristic over 256 games an iteration from the start. A net that starts from another one (`init`) knows enough
+    for full iterations.
     """
+    if config.init is not None:
+        return min(config.games_per_iteration, config.games - games_done)
     wanted = max(MIN_ITERATION_GAMES, games_done // ITERATION_SHARE)
     return min(wanted, config.games_per_iteration, config.games - games_done)
 
@@ -206,6 +514,7 @@ def check_train_config(config: TrainConfig) -> None:
         raise ValueError(f"name={config.name!r} is not allowed; give the name of a folder")
     at_least: dict[str, int] = {
         "games": 1, "games_per_iteration": 1, "batches": 1, "threads": 1, "keep": 1, "log_every": 1,
+        "rollout_turns": 0,
     }  # fmt: skip
     for name, low in at_least.items():
         if getattr(config, name) < low:
@@ -215,6 +524,12 @@ def check_train_config(config: TrainConfig) -> None:
     for name, seed in (("seed", config.seed), ("match.seed", config.match.seed)):
         if not 0 <= seed < 2**63:
             raise ValueError(f"{name}={seed} is not allowed; give 0 to 2**63 - 1")
+    if config.rollout_trials < 36 or config.rollout_trials % 36:
+        raise ValueError(f"rollout_trials={config.rollout_trials} is not allowed; give a multiple of 36")
+    if not 0 < config.search_share <= 1:
+        raise ValueError(f"search_share={config.search_share} is not allowed; give more than 0, up to 1")
+    if not 0 <= config.average <= 1:
+        raise ValueError(f"average={config.average} is not allowed; give 0 to 1")
     config.lr.check("lr", 0.0, 10.0)
     config.lam.check("lam", 0.0, 1.0)
     config.exploration.check("exploration", 0.0, 1.0)

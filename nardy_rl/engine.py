@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 import numpy as np
 
 from nardy_rl.agents.base import Agent, Decisions, choose
+from nardy_rl.agents.external import PREFIX, PROTOCOL
 from nardy_rl.agents.registry import AGENT_KINDS, make_agent
 from nardy_rl.game import lot, new_games, opening_lot, roll
 from nardy_rl.rules import dice as dice_lib
@@ -27,9 +28,6 @@ from nardy_rl.rules.plays import Afterstates, legal_afterstates
 from nardy_rl.rules.reference import legal_plays
 from nardy_rl.rules.scoring import LEVELS, levels, outcome_names, score, settle
 from nardy_rl.rules.spec import CHECKERS, CHOICES, OFF, OFFICIAL, PRESETS, SLOTS, Rules, make_rules, rules_as_dict
-
-PROTOCOL = 1
-"""Goes up when a reply changes so that an old client would misread it."""
 
 MAX_LINE = 32 * 2**20
 """Longest request in bytes; some hundred thousand results to choose from fit in it."""
@@ -53,11 +51,17 @@ class RequestError(ValueError):
 def main() -> None:
     """Answers requests from standard input until it ends.
 
+    The one argument there may be is the agent that chooses where a request names none.
+
     Exit code 0 at the end of input and when nobody reads the answers any more, 130 after Ctrl-C; neither says a word.
     """
+    arguments = sys.argv[1:]
+    if len(arguments) > 1 or (arguments and arguments[0].startswith("-")):
+        print(f"usage: {sys.argv[0]} [AGENT] <requests >replies (docs/engine.md)", file=sys.stderr)
+        sys.exit(2)
     try:
         with contextlib.suppress(BrokenPipeError):
-            serve(sys.stdin.buffer if sys.stdin else None, _private_stdout())
+            serve(sys.stdin.buffer if sys.stdin else None, _private_stdout(), *arguments)
     except KeyboardInterrupt:
         sys.exit(130)
     except OSError as error:  # standard output cannot be written to, or standard input not be read
@@ -65,26 +69,28 @@ def main() -> None:
         sys.exit(1)
 
 
-def serve(source: BinaryIO | None, write: Callable[[bytes], None]) -> None:
+def serve(source: BinaryIO | None, write: Callable[[bytes], None], agent: str | None = None) -> None:
     """Answers every line of `source` by one call of `write`, until the end of `source`.
 
     Args:
         source: Bytes, or None if there is nothing to read from.
         write: Takes one whole line, its newline included, and passes it on at once.
+        agent: Spec of the agent that chooses where a request names none.
     """
     if source is None:
         return
     for line in _lines(source):
-        reply = answer(line)
+        reply = answer(line, agent)
         if reply is not None:
             write(reply + b"\n")
 
 
-def answer(line: bytes | None) -> bytes | None:
+def answer(line: bytes | None, agent: str | None = None) -> bytes | None:
     """The reply to one line, as ASCII JSON without a newline.
 
     Args:
         line: A request as it was read, or None for one that was longer than `MAX_LINE`.
+        agent: As in `serve`.
 
     Returns:
         The reply; None for a line without text, which is no request.
@@ -97,6 +103,8 @@ def answer(line: bytes | None) -> bytes | None:
             _fail(f"the line is longer than {MAX_LINE} bytes; split the request")
         request = _parse(line)
         request_id = _id_of(request)
+        if agent is not None and request.get("cmd") == "choose":
+            request.setdefault("agent", agent)
         reply = {"id": request_id, **_dispatch(request)}
         return json.dumps(reply, allow_nan=False).encode("ascii")
     except ValueError as error:
@@ -510,6 +518,8 @@ def _rules(request: Reply) -> Rules:
 def _agent(spec: Any, rules: Rules) -> Agent:
     if not isinstance(spec, str):
         _fail(f"agent must be a string, not {_show(spec)}; the command 'agents' lists what there is")
+    if spec.startswith(PREFIX):  # whoever may send requests may not therefore start programs
+        _fail(f"agent {_show(spec)} is not served; external programs play in matches only")
     try:
         return _make_agent(spec, rules)
     except OSError as error:

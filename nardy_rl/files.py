@@ -33,21 +33,26 @@ def new_folder(path: Path) -> Iterator[Path]:
         raise
 
 
-def write_text(path: Path, text: str) -> None:
-    """Writes a text file under a temporary name and renames it, so that a reader never sees half of it.
+def write_bytes(path: Path, content: bytes) -> None:
+    """Writes a file under a temporary name and renames it, so that a reader never sees half of it.
 
     Raises:
         OSError: The folder does not exist or cannot be written to.
     """
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
         Path(temporary).chmod(0o644)
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """`write_bytes` of `text` as UTF-8, its line ends as they are."""
+    write_bytes(path, text.encode())
 
 
 def write_json(path: Path, content: Any) -> None:

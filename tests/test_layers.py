@@ -15,15 +15,18 @@ LAYERS: dict[str, set[str]] = {
     "files": set(),
     "rules": set(),
     "game": {"rules"},
+    "records": CORE | {"files"},
     "value": CORE | {"files"},
-    "endgame": CORE | {"files"},
+    "endgame": CORE | {"value", "files"},
     "agents": CORE | {"value", "endgame", "files"},
-    "config": CORE | {"value"},
+    "config": CORE | {"value", "agents"},
     "evaluation": PLAYERS | {"config"},
-    "training": PLAYERS | {"config", "evaluation"},
-    "cli": PLAYERS | {"config", "evaluation", "training"},
+    "show": CORE | {"files"},
+    "training": PLAYERS | {"config", "evaluation", "show"},
+    "play": CORE | {"agents", "files", "records", "show"},
+    "cli": PLAYERS | {"config", "evaluation", "training", "play"},
     "engine": CORE | {"agents"},
-    "envs": CORE | {"agents"},
+    "envs": CORE | {"agents", "show"},
 }
 """Part of the package -> the other parts it may import. `cli`, `engine` and `envs` are doors: nothing imports them."""
 
@@ -35,8 +38,11 @@ ONLY_IN: dict[str, set[str]] = {
     "torch": {"value", "endgame", "agents", "training", "evaluation", "cli"},
     "safetensors": {"value", "training"},
     "tensorboard": {"training"},
-    "matplotlib": {"rules", "evaluation", "training", "cli"},
-    "rich": {"evaluation", "training", "cli"},
+    "matplotlib": {"rules", "evaluation", "training", "cli", "show"},
+    "rich": {"evaluation", "training", "cli", "play", "show"},
+    "resvg_py": {"show"},
+    "anywidget": {"play"},
+    "traitlets": {"play"},
 }
 """Libraries that only some parts may know."""
 

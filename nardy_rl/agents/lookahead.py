@@ -34,19 +34,28 @@ def roll_equities(
         rules: Any `Rules`.
     """
     equities = np.empty((len(boards), len(ROLLS)))
-    for part in _chunks(len(boards)):
-        starts, seats, after = _all_rolls(boards[part], moved_first[part], rules)
-        scores = afterstate_equities(evaluator, starts, seats, after, rules)
+    for part in chunks(len(boards)):
+        after, scores = all_rolls(evaluator, boards[part], moved_first[part], rules)
         equities[part] = np.maximum.reduceat(scores, after.offsets[:-1]).reshape(-1, len(ROLLS))
     return equities
+
+
+def mean_over_rolls(equities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean by the chances of the rolls, float64 (N,), of numbers (N, 21) in the order of `ROLLS`.
+
+    Added up roll by roll: a matrix product may add in another order when the batch is larger.
+    """
+    total = np.zeros(len(equities))
+    for k, weight in enumerate(ROLL_WEIGHTS):
+        total += weight * equities[:, k]
+    return total
 
 
 def backed_up_equities(
     evaluator: Evaluator, boards: Boards, moved_first: NDArray[np.bool_], rules: Rules
 ) -> NDArray[np.float64]:
     """Equity of positions by the mean over all rolls of the best play, float64 (N,): what 1-ply search believes."""
-    result: NDArray[np.float64] = roll_equities(evaluator, boards, moved_first, rules) @ ROLL_WEIGHTS
-    return result
+    return mean_over_rolls(roll_equities(evaluator, boards, moved_first, rules))
 
 
 def backed_up_values(
@@ -66,18 +75,44 @@ def backed_up_values(
         judge: Values what was chosen; `evaluator` itself if not given.
     """
     judge = judge or evaluator
-    width = value_width(rules)
-    values: list[NDArray[np.float32]] = []
-    for part in _chunks(len(boards)):
-        starts, seats, after = _all_rolls(boards[part], moved_first[part], rules)
-        scores = afterstate_equities(evaluator, starts, seats, after, rules)
-        best = _first_best(scores, after.offsets)
-        chosen = after.boards[best]
-        values.append(_values_after(judge, starts, chosen, seats, rules).reshape(-1, len(ROLLS), width))
-    if not values:
-        return np.empty((0, width), dtype=np.float32)
+    n_rolls = len(ROLLS)
+    values = np.empty((len(boards), value_width(rules)), dtype=np.float32)
     weights = ROLL_WEIGHTS.astype(np.float32)[:, None]
-    return np.concatenate([(part * weights).sum(axis=1) for part in values])
+    for part in chunks(len(boards)):
+        after, scores = all_rolls(evaluator, boards[part], moved_first[part], rules)
+        chosen = after.boards[_first_best(scores, after.offsets)]
+        starts, seats = np.repeat(boards[part], n_rolls, axis=0), np.repeat(moved_first[part], n_rolls)
+        by_roll = _values_after(judge, starts, chosen, seats, rules).reshape(-1, n_rolls, values.shape[1])
+        values[part] = (by_roll * weights).sum(axis=1)
+    return values
+
+
+def all_rolls(
+    evaluator: Evaluator, boards: Boards, moved_first: NDArray[np.bool_], rules: Rules
+) -> tuple[Afterstates, NDArray[np.float64]]:
+    """All that can follow positions: the afterstates of every roll, and what they are worth to their movers.
+
+    Memory grows with N: about 450 afterstates a position. Go through more than some hundreds by `chunks`.
+
+    Args:
+        evaluator: Values the afterstates.
+        boards: int8 (N, 2, 26), of games that are not over.
+        moved_first: bool (N,).
+        rules: Any `Rules`.
+
+    Returns:
+        after: `Afterstates` of 21 * N rolls, those of position i being 21 * i to 21 * i + 20, in the order of `ROLLS`.
+        equities: float64 (K,), exact where the game is over or has one throw left.
+    """
+    after = legal_afterstates(np.repeat(boards, len(ROLLS), axis=0), np.tile(ROLLS, (len(boards), 1)), rules)
+    # the evaluator need not know that they come from 21 rolls: it prepares each position once
+    of_position = Afterstates(after.boards, np.ascontiguousarray(after.offsets[:: len(ROLLS)]))
+    return after, afterstate_equities(evaluator, boards, moved_first, of_position, rules)
+
+
+def chunks(n: int) -> Iterator[slice]:
+    """Slices of `CHUNK` positions, the last one shorter."""
+    return (slice(k, min(k + CHUNK, n)) for k in range(0, n, CHUNK))
 
 
 def _values_after(
@@ -98,19 +133,6 @@ def _values_after(
         values[ended] = 0.0
         values[ended, outcome[ended]] = 1.0
     return values
-
-
-def _chunks(n: int) -> Iterator[slice]:
-    return (slice(k, min(k + CHUNK, n)) for k in range(0, n, CHUNK))
-
-
-def _all_rolls(
-    boards: Boards, moved_first: NDArray[np.bool_], rules: Rules
-) -> tuple[Boards, NDArray[np.bool_], Afterstates]:
-    """Every board 21 times over, once a roll, and the afterstates of these N * 21 turns."""
-    starts = np.repeat(boards, len(ROLLS), axis=0)
-    seats = np.repeat(moved_first, len(ROLLS))
-    return starts, seats, legal_afterstates(starts, np.tile(ROLLS, (len(boards), 1)), rules)
 
 
 @numba.njit(cache=True, nogil=True)

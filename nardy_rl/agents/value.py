@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.agents.base import Decisions
+from nardy_rl.endgame.evaluator import table_of, with_table
 from nardy_rl.rules import scoring
 from nardy_rl.rules.spec import Rules
 from nardy_rl.value.checkpoint import Checkpoint, CheckpointError, load_checkpoint
@@ -20,6 +21,7 @@ class ValueAgent:
         rules: The rules it plays; they may differ from those it was trained under, but not in geometry or in how many
             outcomes there are.
         gives_equities: Always True.
+        table: Folder of the bear-off table it plays endgames by, None without one.
     """
 
     gives_equities = True
@@ -27,18 +29,21 @@ class ValueAgent:
     def __init__(self, spec: str, evaluator: Evaluator, rules: Rules) -> None:
         self.spec = spec
         self.rules = rules
+        table = table_of(evaluator)
+        self.table = None if table is None else table.name
         self._evaluator = evaluator
 
     @classmethod
     def load(cls, path: str | Path, rules: Rules) -> "ValueAgent":
-        """The agent of a checkpoint folder.
+        """The agent of a checkpoint folder, with the bear-off table for these rules if there is one.
 
         Raises:
             CheckpointError: The checkpoint cannot be used, or not for these rules.
+            ValueError: The bear-off table is damaged.
         """
         checkpoint = load_checkpoint(path)
         check_playable(checkpoint, rules)
-        return cls(str(path), CompiledEvaluator(checkpoint.net, rules), rules)
+        return cls(str(path), with_table(CompiledEvaluator(checkpoint.net, rules), rules), rules)
 
     def scores(self, decisions: Decisions) -> NDArray[np.float64]:
         """Expected points of the mover in each afterstate, float64 (K,)."""

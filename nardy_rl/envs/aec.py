@@ -18,7 +18,6 @@ from pettingzoo.utils import wrappers  # type: ignore[import-not-found, import-u
 from nardy_rl.agents.base import Decisions, decide
 from nardy_rl.envs.env import Frame
 from nardy_rl.envs.features import afterstate_features
-from nardy_rl.envs.picture import board_picture
 from nardy_rl.envs.tables import worst_loss
 from nardy_rl.game import apply, new_games, roll
 from nardy_rl.rules.board import Boards, flip
@@ -26,6 +25,7 @@ from nardy_rl.rules.notation import draw_board
 from nardy_rl.rules.plays import MAX_AFTERSTATES
 from nardy_rl.rules.scoring import outcome_names
 from nardy_rl.rules.spec import CHECKERS, SLOTS, Rules, make_rules
+from nardy_rl.show.png import board_pixels
 
 AGENTS = ("player_0", "player_1")
 WIDTH = 2 * SLOTS + 3
@@ -220,7 +220,7 @@ class NardyAEC(AECEnv[str, dict[str, NDArray[np.int8]], int]):  # type: ignore[m
         if self.render_mode == "ansi":
             return f"{draw_board(board, self.rules, dice)}\nx is {self._on_roll}"
         if self.render_mode == "rgb_array":
-            return board_picture(board, self.rules, dice, f"white is {self._on_roll}")
+            return board_pixels(board, self.rules, dice, f"white is {self._on_roll}")
         return None
 
     def close(self) -> None:

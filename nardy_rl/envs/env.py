@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from nardy_rl.agents.base import Agent
 from nardy_rl.envs.features import afterstate_features
-from nardy_rl.envs.picture import board_picture
 from nardy_rl.envs.tables import GAME_ON, ON_ILLEGAL, Tables
 from nardy_rl.game import FIRST
 from nardy_rl.rules.board import Boards
 from nardy_rl.rules.notation import draw_board
 from nardy_rl.rules.plays import MAX_AFTERSTATES
 from nardy_rl.rules.spec import CHECKERS, SLOTS, Rules, make_rules
+from nardy_rl.show.png import board_pixels
 
 Observation = dict[str, Any]
 Frame = str | NDArray[np.uint8]
@@ -135,7 +135,7 @@ class OneTable(gymnasium.Env[Observation, np.int64]):
         ending = "" if self._result is None else f"game over: {self._result}"
         if self.render_mode == "rgb_array":
             who = f"white is the learner, who moved {seat}"
-            return board_picture(board, self.rules, dice, f"{who}; {ending}" if ending else who)
+            return board_pixels(board, self.rules, dice, f"{who}; {ending}" if ending else who)
         lines = [draw_board(board, self.rules, dice), f"x is the learner, who moved {seat}"]
         return "\n".join([*lines, ending] if ending else lines)
 

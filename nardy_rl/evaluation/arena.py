@@ -13,7 +13,7 @@ import itertools
 import math
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,11 +23,15 @@ from rich import box
 from rich.table import Table
 
 from nardy_rl.agents.base import Agent, choose, decide
+from nardy_rl.agents.external import ExternalAgent, ExternalConfig, ExternalError
+from nardy_rl.agents.luck import roll_luck
 from nardy_rl.agents.registry import make_agent
+from nardy_rl.agents.search import SearchConfig
 from nardy_rl.game import MAX_TURNS, apply, new_games, roll
 from nardy_rl.rules import dice as dice_lib
-from nardy_rl.rules.scoring import levels
-from nardy_rl.rules.spec import Rules
+from nardy_rl.rules.scoring import LEVELS, levels
+from nardy_rl.rules.spec import CHECKERS, Rules
+from nardy_rl.value.evaluator import Evaluator
 
 CHUNK_PAIRS = 250
 """Pairs played as one batch. Large enough to keep the compiled kernels busy, small enough to share among threads."""
@@ -43,11 +47,26 @@ class GameResults(NamedTuple):
         outcome: int64 (N,), outcome numbers as in `rules.scoring`.
         points: float64 (N,), points of the first seat minus those of the second; 0 for a draw.
         turns: int64 (N,), turns played, passes included.
+        luck: float64 (N,), luck of the first seat minus that of the second, in points (see `agents.luck`); 0 if it was
+            not asked for.
     """
 
     outcome: NDArray[np.int64]
     points: NDArray[np.float64]
     turns: NDArray[np.int64]
+    luck: NDArray[np.float64]
+
+
+class Forfeit(NamedTuple):
+    """Why a match was not played to its end.
+
+    Attributes:
+        by: Spec of the agent whose program failed, and who loses the match.
+        reason: What the program did, one line.
+    """
+
+    by: str
+    reason: str
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -64,6 +83,10 @@ class MatchResult:
         outcome: int64 (pairs, 2), A's outcome numbers (see `rules.scoring`).
         points: float64 (pairs, 2), A's points minus B's; 0 for a draw.
         turns: int64 (pairs, 2), turns played.
+        forfeit: None for a match that was played. Otherwise nothing above was played either: every game is put down as
+            lost by `forfeit.by` in the worst way the scoring knows, after 0 turns.
+        adjusted: float64 (pairs, 2), `points` less A's luck plus B's: the same mean with less chance in it. None if no
+            judge of luck was given.
     """
 
     a: str
@@ -73,6 +96,8 @@ class MatchResult:
     outcome: NDArray[np.int64]
     points: NDArray[np.float64]
     turns: NDArray[np.int64]
+    forfeit: Forfeit | None = None
+    adjusted: NDArray[np.float64] | None = None
 
     @property
     def pairs(self) -> int:
@@ -98,10 +123,17 @@ class MatchResult:
     @property
     def ci95(self) -> tuple[float, float]:
         """95% interval of `ppg`: mean ± 1.96 * sd / sqrt(pairs) over pairs. Of a single pair: (-inf, inf)."""
-        half = math.inf
-        if self.pairs > 1:
-            half = Z95 * float(self.pair_points.std(ddof=1)) / math.sqrt(self.pairs)
-        return self.ppg - half, self.ppg + half
+        return _interval(self.pair_points)
+
+    @property
+    def adjusted_ppg(self) -> float | None:
+        """A's points per game less the luck, if that was judged."""
+        return None if self.adjusted is None else float(self.adjusted.mean(axis=1).mean())
+
+    @property
+    def adjusted_ci95(self) -> tuple[float, float] | None:
+        """95% interval of `adjusted_ppg`, as `ci95`."""
+        return None if self.adjusted is None else _interval(self.adjusted.mean(axis=1))
 
     @property
     def win(self) -> float:
@@ -142,7 +174,15 @@ class MatchResult:
             outcome=2 * levels(self.rules) - self.outcome[:, ::-1],
             points=-self.points[:, ::-1],
             turns=self.turns[:, ::-1],
+            adjusted=None if self.adjusted is None else -self.adjusted[:, ::-1],
         )
+
+
+def _interval(pair_points: NDArray[np.float64]) -> tuple[float, float]:
+    mean, half = float(pair_points.mean()), math.inf
+    if len(pair_points) > 1:
+        half = Z95 * float(pair_points.std(ddof=1)) / math.sqrt(len(pair_points))
+    return mean - half, mean + half
 
 
 class _StoppedError(Exception):
@@ -150,7 +190,14 @@ class _StoppedError(Exception):
 
 
 def play_games(
-    first: Agent, second: Agent, stream: ArrayLike, rules: Rules, seed: int, *, stop: threading.Event | None = None
+    first: Agent,
+    second: Agent,
+    stream: ArrayLike,
+    rules: Rules,
+    seed: int,
+    *,
+    luck: Evaluator | None = None,
+    stop: threading.Event | None = None,
 ) -> GameResults:
     """Plays one game on each dice stream, all in step: roll, decide, score, choose, apply.
 
@@ -160,6 +207,7 @@ def play_games(
         stream: Integers (N,), the dice stream of each game.
         rules: Rules of every game.
         seed: Seed of dice and ties.
+        luck: Judges the luck of every roll, whoever plays it.
         stop: Once set, by another thread, the games are abandoned.
 
     Raises:
@@ -167,13 +215,17 @@ def play_games(
     """
     games = new_games(stream, rules)
     n = len(games)
-    results = GameResults(np.zeros(n, dtype=np.int64), np.zeros(n), np.zeros(n, dtype=np.int64))
+    results = GameResults(np.zeros(n, dtype=np.int64), np.zeros(n), np.zeros(n, dtype=np.int64), np.zeros(n))
     playing = np.arange(n)
     for turn in range(MAX_TURNS):
         if stop is not None and stop.is_set():
             raise _StoppedError
         on_roll = (first, second)[turn % 2]
-        decisions = decide(games, roll(games, seed, rules), rules)
+        dice = roll(games, seed, rules)
+        if luck is not None:
+            sign = -1.0 if turn % 2 else 1.0
+            results.luck[playing] += sign * roll_luck(luck, games.boards, dice, games.moved_first, rules)
+        decisions = decide(games, dice, rules)
         ties = dice_lib.bits(seed, dice_lib.TIES, games.stream, games.turn)
         boards, offsets = decisions.afterstates
         chosen = boards[choose(on_roll.scores(decisions), offsets, ties)]
@@ -199,6 +251,7 @@ def play_match(
     seed: int,
     threads: int = 1,
     progress: Callable[[int], None] | None = None,
+    luck: Evaluator | None = None,
 ) -> MatchResult:
     """Plays `pairs` pairs of games between two agents.
 
@@ -210,12 +263,15 @@ def play_match(
         seed: Seed of dice and ties, 0 to 2**64 - 1.
         threads: Chunks played at once. The result is the same for any number.
         progress: Called in the caller's thread with the number of pairs finished so far, after every chunk.
+        luck: Judges the luck of every roll, for `MatchResult.adjusted`; one common judge for both, made for `rules`. It
+            looks at 21 rolls for each one thrown: about 80 µs a turn with 256/32 units.
 
     Returns:
         The result in A's view.
 
     Raises:
         ValueError: If `pairs` or `threads` is below 1, or an agent was made for the other geometry.
+        ExternalError: An external program failed; `play_or_forfeit` makes a result of that.
         KeyboardInterrupt: Passed on after the threads have stopped (within one turn of their batches).
     """
     if pairs < 1:
@@ -229,10 +285,14 @@ def play_match(
     stop = threading.Event()
 
     def play(streams: NDArray[np.int64]) -> tuple[GameResults, GameResults]:
-        return play_games(a, b, streams, rules, seed, stop=stop), play_games(b, a, streams, rules, seed, stop=stop)
+        return (
+            play_games(a, b, streams, rules, seed, luck=luck, stop=stop),
+            play_games(b, a, streams, rules, seed, luck=luck, stop=stop),
+        )
 
     played: dict[int, tuple[GameResults, GameResults]] = {}
     finished = 0
+    futures: dict[Future[tuple[GameResults, GameResults]], int] = {}
     with ThreadPoolExecutor(threads, thread_name_prefix="arena") as pool:
         try:
             futures = {pool.submit(play, streams): k for k, streams in enumerate(chunks)}
@@ -244,20 +304,65 @@ def play_match(
                     progress(finished)
         except BaseException:
             stop.set()
-            pool.shutdown(wait=False, cancel_futures=True)  # leaving the `with` block waits for the running ones
+            pool.shutdown(wait=False, cancel_futures=True)
+            begun = [future for future in futures if not future.cancelled()]
+            while wait(begun, timeout=0.1).not_done:  # a thread may be waiting for a program, or just starting one
+                close(a, b)
+            close(a, b)
             raise
     in_order = [played[k] for k in range(len(chunks))]
     a_first = GameResults(*(np.concatenate(field) for field in zip(*(x for x, _ in in_order), strict=True)))
     b_first = GameResults(*(np.concatenate(field) for field in zip(*(y for _, y in in_order), strict=True)))
+    points = np.stack([a_first.points, -b_first.points], axis=1)
     return MatchResult(
         a=a.spec,
         b=b.spec,
         rules=rules,
         seed=seed,
         outcome=np.stack([a_first.outcome, 2 * levels(rules) - b_first.outcome], axis=1),
-        points=np.stack([a_first.points, -b_first.points], axis=1),
+        points=points,
         turns=np.stack([a_first.turns, b_first.turns], axis=1),
+        adjusted=None if luck is None else points - np.stack([a_first.luck, -b_first.luck], axis=1),
     )
+
+
+def play_or_forfeit(
+    a: Agent,
+    b: Agent,
+    rules: Rules,
+    pairs: int,
+    seed: int,
+    threads: int = 1,
+    progress: Callable[[int], None] | None = None,
+    luck: Evaluator | None = None,
+) -> MatchResult:
+    """`play_match`, where an external program that fails loses the whole match (see `MatchResult.forfeit`).
+
+    What was played until then counts for nothing: how far it got depends on the threads, and on the clock. An agent
+    that fails against itself loses as A.
+    """
+    try:
+        return play_match(a, b, rules, pairs, seed, threads, progress, luck)
+    except ExternalError as error:
+        sign = -1 if error.agent is a else 1
+        worst = LEVELS[rules.scoring][-1][1] * (CHECKERS if rules.scoring == "checkers" else 1)
+        return MatchResult(
+            a=a.spec,
+            b=b.spec,
+            rules=rules,
+            seed=seed,
+            outcome=np.full((pairs, 2), levels(rules) * (1 + sign)),
+            points=np.full((pairs, 2), float(sign * worst)),
+            turns=np.zeros((pairs, 2), dtype=np.int64),
+            forfeit=Forfeit(error.agent.spec, error.reason),
+        )
+
+
+def close(*agents: Agent) -> None:
+    """Ends the programs of those agents that have one."""
+    for agent in agents:
+        if isinstance(agent, ExternalAgent):
+            agent.close()
 
 
 def round_robin(
@@ -267,8 +372,14 @@ def round_robin(
     seed: int,
     threads: int = 1,
     progress: Callable[[int], None] | None = None,
+    *,
+    search: SearchConfig | None = None,
+    external: ExternalConfig | None = None,
+    luck: Evaluator | None = None,
 ) -> list[MatchResult]:
     """Plays a match between every two of the agents, all on the same dice.
+
+    An external program that fails loses its match (`play_or_forfeit`); none is left running at the end.
 
     Args:
         agents: Two or more agents, or specs for `make_agent`; the same one twice is allowed.
@@ -277,6 +388,9 @@ def round_robin(
         seed: Seed of dice and ties.
         threads: As in `play_match`.
         progress: Called with the number of pairs finished so far, all matches together.
+        search: Move filters of agents that search, named by a spec.
+        external: Patience with external programs named by a spec.
+        luck: As in `play_match`.
 
     Returns:
         One result for each unordered pair, in the order (0, 1), (0, 2), ..., (1, 2), ...
@@ -286,16 +400,23 @@ def round_robin(
     """
     if len(agents) < 2:
         raise ValueError(f"a round robin needs at least two agents, not {len(agents)}")
-    players = [make_agent(agent, rules) if isinstance(agent, str) else agent for agent in agents]
+    players = [
+        make_agent(agent, rules, search=search, external=external) if isinstance(agent, str) else agent
+        for agent in agents
+    ]
     results: list[MatchResult] = []
-    for a, b in itertools.combinations(players, 2):
-        before = len(results) * pairs
+    try:
+        for a, b in itertools.combinations(players, 2):
+            before = len(results) * pairs
 
-        def in_all(finished: int, before: int = before) -> None:
-            if progress is not None:
-                progress(before + finished)
+            def in_all(finished: int, before: int = before) -> None:
+                if progress is not None:
+                    progress(before + finished)
 
-        results.append(play_match(a, b, rules, pairs, seed, threads, in_all))
+            results.append(play_or_forfeit(a, b, rules, pairs, seed, threads, in_all, luck))
+            in_all(pairs)
+    finally:
+        close(*players)
     return results
 
 
@@ -317,14 +438,24 @@ def matches_as_json(results: Iterable[MatchResult], rules_name: str) -> dict[str
                 "mean_turns": result.mean_turns,
                 "first_edge": result.first_edge,
                 "seed": result.seed,
+                "forfeit": None if result.forfeit is None else result.forfeit._asdict(),
+                **_adjusted_as_json(result),
             }
             for result in results
         ],
     }
 
 
+def _adjusted_as_json(result: MatchResult) -> dict[str, Any]:
+    interval = result.adjusted_ci95
+    if interval is None:
+        return {}
+    ends = [end if math.isfinite(end) else None for end in interval]
+    return {"adjusted_ppg": result.adjusted_ppg, "adjusted_ci95": ends}
+
+
 def match_table(results: Iterable[MatchResult]) -> Table:
-    """The results as a table for the screen, one row a match, A's view."""
+    """The results as a table for the screen, one row a match, A's view; another one for what is left without luck."""
     caption = "A's view; interval from pairs of games on the same dice with seats swapped"
     table = Table(box=box.SIMPLE_HEAD, collapse_padding=True, pad_edge=False, caption=caption)
     for heading in ("A", "B"):
@@ -332,16 +463,36 @@ def match_table(results: Iterable[MatchResult]) -> Table:
     for heading in ("points\nper game", "95%\ninterval", "win", "mars\nfor", "mars\nagainst", "games"):
         table.add_column(heading, justify="right", no_wrap=True)
     results = list(results)
-    shown = _short_names({spec for result in results for spec in (result.a, result.b)})
+    shown = short_names({spec for result in results for spec in (result.a, result.b)})
     for result in results:
-        low, high = result.ci95
-        interval = f"{low:+.3f} {high:+.3f}" if math.isfinite(low) else "-"
+        names = (shown[result.a], shown[result.b])
+        if result.forfeit is not None:
+            table.add_row(*names, f"{result.ppg:+.3f}", "forfeit", "-", "-", "-", "0")
+            continue
+        interval = _interval_text(result.ci95)
         shares = (f"{100 * share:.1f}%" for share in (result.win, result.mars_for, result.mars_against))
-        table.add_row(shown[result.a], shown[result.b], f"{result.ppg:+.3f}", interval, *shares, f"{result.games:,}")
+        table.add_row(*names, f"{result.ppg:+.3f}", interval, *shares, f"{result.games:,}")
+        if result.adjusted_ci95 is not None:
+            table.add_row("", "less luck", f"{result.adjusted_ppg:+.3f}", _interval_text(result.adjusted_ci95))
     return table
 
 
-def _short_names(specs: set[str]) -> dict[str, str]:
+def _interval_text(interval: tuple[float, float]) -> str:
+    low, high = interval
+    return f"{low:+.3f} {high:+.3f}" if math.isfinite(low) else "-"
+
+
+def forfeit_lines(results: Iterable[MatchResult]) -> list[str]:
+    """What failed in the forfeited matches, a line each."""
+    return [
+        f"{result.forfeit.by} forfeits against {result.b if result.forfeit.by == result.a else result.a}: "
+        f"it {result.forfeit.reason}"
+        for result in results
+        if result.forfeit is not None
+    ]
+
+
+def short_names(specs: set[str]) -> dict[str, str]:
     """What stands for each spec in a narrow table: the last part of a path, where that tells them apart."""
     names = {spec: Path(spec).name or spec for spec in specs}
     return names if len(set(names.values())) == len(specs) else {spec: spec for spec in specs}

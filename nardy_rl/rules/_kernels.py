@@ -402,7 +402,7 @@ def _select(ws: Any, n: int, n_edges: int, turn: Turn, codes: RuleCodes) -> int:
     return count
 
 
-# --- the common case: no forbidden block arises, most steps count ------------------------------------------------------
+# --- the common case: no forbidden block arises, most steps count -----------------------------------------------------
 #
 # Each result comes by one order of its steps. Where a forbidden block is in reach (`watch`), each position on the way
 # is tested; if one breaks R3, another order may still do, so the enumeration gives up and returns `_RETRY`.
@@ -418,7 +418,7 @@ def _breaks(lo: int, hi: int, mask: int, source: int, target: int, forbidden: in
 
 @_inline
 def _sources(mask: int, closed: int, die: int) -> int:
-    """Slots from which `die` can be played, on the board, onto it or off it (R1.1, R4.1, R4.2 free, R4.3 lost, R8.3)."""
+    """Slots that `die` can be played from, bar and bearing off included (R1.1, R4.1, R4.2 free, R4.3 lost, R8.3)."""
     if mask >> BAR & 1:
         return (~closed >> (BAR - die) & 1) << BAR
     sources = _movable(mask, closed, die)

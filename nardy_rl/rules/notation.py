@@ -1,4 +1,4 @@
-r"""Plays, positions and whole games as text, and back.
+"""Plays and positions as text, and back.
 
 Everything written here can be read back to the same object.
 
@@ -14,31 +14,12 @@ Drawings
     `draw_board` draws the 24 points in the mover's numbering with `x` for the mover and `o` for the opponent;
     `parse_board` reads the drawing.
 
-Game records
-    Header lines `name: value`, then one numbered line for each turn with its dice and play. `#` begins a comment, empty
-    lines mean nothing:
-
-        rules: official
-        options: {"head_second": "stuck_first"}
-        winner: first
-        result: oin
-        points: 1
-
-        1. 63 24/18 18/15
-        2. 66 24/18(2)
-
-    `rules` names a preset and `options` (may be left out) is JSON for what differs from it. `winner` is `first` (the
-    player of turn 1), `second` or `none` (a draw); the three lines of the outcome are missing while a game is
-    unfinished. Any other header is kept as a tag.
+Games and matches as text: `nardy_rl.records`.
 """
 
-import dataclasses
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from nardy_rl.rules.reference import (
     Board,
@@ -50,8 +31,7 @@ from nardy_rl.rules.reference import (
     legal_plays,
     opposing_point,
 )
-from nardy_rl.rules.scoring import LEVELS, levels, settle
-from nardy_rl.rules.spec import BAR, CHECKERS, HEAD, OFF, POINTS, SLOTS, Rules, make_rules
+from nardy_rl.rules.spec import BAR, CHECKERS, HEAD, HOME, OFF, POINTS, SLOTS, Rules, make_rules
 
 PASS = "pass"
 SLOT_NAMES = {OFF: "off", BAR: "bar"}
@@ -61,7 +41,11 @@ MOVER_MARK, OPPONENT_MARK = "x", "o"
 
 # --- plays ----------------------------------------------------------------------------------------------------------
 
-_CHAIN = re.compile(r"(?P<source>bar|\d+)(?P<targets>(?:/(?:off|\d+)\*?)+)(?:\((?P<times>\d+)\))?")
+_CHAIN = re.compile(r"(?P<source>bar|\d+)(?P<targets>(?:/(?:off|\d+)\*?)+)(?:\((?P<times>[1-9]\d?)\))?")
+_NUMBER = re.compile(r"(?<!\()\d+")
+
+MAX_STEPS = 4
+"""Of a turn: a double (R1.2)."""
 
 
 def format_play(steps: Iterable[Step]) -> str:
@@ -103,6 +87,8 @@ def parse_play(text: str) -> tuple[Step, ...]:
             chain.append(step)
             source = step.target
         steps += chain * int(match["times"] or 1)
+        if len(steps) > MAX_STEPS:
+            raise ValueError(f"more than {MAX_STEPS} steps; a double is four, any other roll two (R1.1, R1.2)")
     return tuple(steps)
 
 
@@ -125,18 +111,35 @@ def find_play(text: str, board: Any, dice: Iterable[int], rules: Rules) -> Play:
         ValueError: The text cannot be read, is not legal (says why, and what is legal), or, with hits on the way of a
             joined move, could mean more than one play.
     """
-    moves = parse_play(text)
     start, roll = as_board(board), tuple(dice)
     turn = Turn(start, roll, rules)
     plays = legal_plays(start, roll, rules)
+    try:
+        moves = _marked_once(parse_play(text))
+    except ValueError as error:
+        raise ValueError(f"{error}{_in_other_numbering(text, turn, plays)}") from error
     ways = list(_ways(turn, moves))
-    meant = [play for play in plays if any(not left and play.board == way.board for way, left in ways)]
+    meant = _meant(ways, plays)
+    if len(meant) > 1:  # by custom a joined move hits where it is marked, and nowhere else
+        hits = {move.target for move in moves if move.hit}
+        meant = [play for play in meant if {step.target for step in play.steps if step.hit} == hits] or meant
     if len(meant) == 1:
         return meant[0]
     if meant:
         choices = " or ".join(repr(format_play(play.steps)) for play in meant)
         raise ValueError(f"{text!r} can mean {choices}; write every step")
-    raise ValueError(f"{text!r} is not legal: {_objection(turn, moves, ways, plays)}; {_list_plays(plays)}")
+    why = _objection(turn, moves, ways, plays) + _in_other_numbering(text, turn, plays)
+    raise ValueError(f"{text!r} is not legal: {why}; {_list_plays(plays)}")
+
+
+def _marked_once(moves: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Keeps one mark for each point that is hit: a point is hit once, but `13/7*(2)` marks both checkers."""
+    marked: set[int] = set()
+    once = []
+    for move in moves:
+        once.append(move._replace(hit=move.hit and move.target not in marked))
+        marked |= {move.target} if move.hit else set()
+    return tuple(once)
 
 
 def _format_step(step: Step) -> str:
@@ -151,7 +154,7 @@ def _parse_slot(name: str) -> int:
     for slot, word in SLOT_NAMES.items():
         if name == word:
             return slot
-    if not name.isascii() or not name.isdigit() or not 1 <= int(name) <= POINTS:
+    if not name.isascii() or not name.isdigit() or len(name) > 2 or not 1 <= int(name) <= POINTS:
         raise ValueError(f"{name!r} is not a point; points are 1..{POINTS}, off and bar")
     return int(name)
 
@@ -201,56 +204,115 @@ def _ways(turn: Turn, moves: _Moves) -> Iterator[tuple[_Way, _Moves]]:
                     todo.append((_Way(position, tuple(rest)), tuple(sorted(others))))
 
 
+def _meant(ways: Iterable[tuple[_Way, _Moves]], plays: Iterable[Play]) -> list[Play]:
+    """The plays which all of the moves make."""
+    ends = {way.board for way, left in ways if not left}
+    return [play for play in plays if play.board in ends]
+
+
+def _in_other_numbering(text: str, turn: Turn, plays: Sequence[Play]) -> str:
+    """A hint for a player who counted in the opponent's numbering (R0.2); empty if that gives no legal play either."""
+
+    def other(match: re.Match[str]) -> str:
+        number = match[0]
+        on_board = number.isascii() and len(number) <= 2 and 1 <= int(number) <= POINTS
+        return str(opposing_point(int(number), turn.rules)) if on_board else number
+
+    try:
+        moves = parse_play(_NUMBER.sub(other, text))
+    except ValueError:
+        return ""
+    meant = _meant(_ways(turn, moves), plays) if moves else []
+    if not meant:
+        return ""
+    return f"; in the mover's own numbering it would be {format_play(meant[0].steps)} (R0.2)"
+
+
 def _objection(turn: Turn, moves: _Moves, ways: Sequence[tuple[_Way, _Moves]], plays: Sequence[Play]) -> str:
     """Says in words of the rules why the moves are no legal play."""
     most = max(len(play.steps) for play in plays)
+    if not most:
+        return "no die can be played, so the turn is a pass (R1.3)"
     if not moves:
         return "a player passes only if no die can be played (R1.3)"
-    if not plays[0].steps:
-        return "no die can be played, so the turn is a pass (R1.3)"
     ends = [way for way, left in ways if not left]
     if ends:
-        used = len(turn.dice) - len(ends[0].dice)
+        used = max(len(turn.dice) - len(way.dice) for way in ends)
         if turn.rules.block_transit == "allow" and not any(turn.is_block_legal(way.position) for way in ends):
             return "it ends with a forbidden block of six (R3.1)"
+        missing = _missing(turn, ends, plays)
         if turn.rules.must_play == "greedy":
-            return "a player may not stop while a step is possible (R4.4)"
+            return f"a player may not stop while a step is possible (R4.4){missing}"
         if used < most:
-            return f"it plays {_count(used, 'die', 'dice')}, but {most} can be played (R1.3)"
-        return f"only one die can be played, and then the larger, {turn.dice[0]} (R1.3)"
+            return f"it plays {_count(used, 'die', 'dice')}, but {most} can be played (R1.3){missing}"
+        larger = " or ".join(format_play(play.steps) for play in plays[:_EXAMPLES])
+        die = f"only one die can be played, and then the larger, {turn.dice[0]} (R1.3)"
+        return f"{die}; the {_NAMES[turn.dice[0]]} must be played: {larger}"
     way, left = min(ways, key=lambda pair: len(pair[1]))
-    reasons = [_step_objection(turn, way, move) for move in left]
-    return min(reasons, key=lambda reason: reason.startswith("there is no checker"))
+    reasons = [_step_objection(turn, way, move) for move in reversed(left)]
+    return min(reasons, key=lambda reason: reason.startswith(_NO_CHECKER))
+
+
+_EXAMPLES = 3
+_NAMES = ("", "one", "two", "three", "four", "five", "six")
+_NO_CHECKER = "there is no checker"
+
+
+def _missing(turn: Turn, ends: Iterable[_Way], plays: Iterable[Play]) -> str:
+    """The steps which one die more could make of an unfinished play, as words to follow its objection."""
+    boards = {play.board for play in plays}
+    found: dict[int, set[Step]] = {}
+    for way in ends:
+        for die in set(way.dice):
+            steps = {step for step, after in turn.steps(way.position, die) if (after.mover, after.opponent) in boards}
+            found.setdefault(die, set()).update(steps)
+    texts = [
+        f"the {_NAMES[die]} must be played too: {' or '.join(map(_format_step, sorted(steps)[: -_EXAMPLES - 1 : -1]))}"
+        for die, steps in found.items()
+        if steps
+    ]
+    return f"; {' or '.join(texts)}" if texts else ""
 
 
 def _step_objection(turn: Turn, way: _Way, move: Step) -> str:
     """Why one move of a text cannot be made on this position with these dice."""
     position, rules = way.position, turn.rules
     source, target = move.source, move.target
+    written, left = _format_step(move), "-".join(map(str, way.dice))
     if not way.dice:
-        return f"no die is left for {_format_step(move)} (R1.1, R1.2)"
+        return f"no die is left for {written} (R1.1, R1.2)"
     if not position.mover[source]:
-        return f"there is no checker on {_slot_name(source)} for {_format_step(move)}"
+        theirs = source != BAR and position.opponent[opposing_point(source, rules)]
+        return f"{_NO_CHECKER} on {_slot_name(source)} for {written}" + (", but the opponent's" if theirs else "")
     if position.mover[BAR] and source != BAR:
         return "checkers on the bar enter first (R8.3)"
     if target == OFF and not turn.may_bear_off(position):
-        return "bearing off begins when all checkers are home (R4.1)"
+        outside = sum(position.mover[HOME + 1 :])
+        return f"bearing off begins when all checkers are home (R4.1); {outside} outside still"
     if target != OFF and turn.is_closed(position, target):
         return f"the opponent closes {target} ({'R8.2' if rules.geometry == 'short' else 'R1.1'})"
     pips = source - target
     fitting = [die for die in way.dice if die == pips or (target == OFF and die > pips)]
     if not fitting:
-        left = "-".join(map(str, way.dice))
-        return f"{_format_step(move)} cannot be made with {left} by way of open points (R1.1)"
+        reach = {sum(way.dice[:n]) for n in range(1, len(way.dice) + 1)} | {way.dice[-1]}
+        if pips not in reach and (target != OFF or pips > max(reach)):
+            return f"{written} cannot be made with {left}: it is {_count(pips, 'pip', 'pips')} (R1.1)"
+        stops = sorted({source - die for die in way.dice if die < source}, reverse=True)
+        closed = " and ".join(str(stop) for stop in stops if turn.is_closed(position, stop))
+        why = f": the opponent closes {closed}" if closed else ""
+        return f"{written} cannot be made with {left} by way of open points (R1.1){why}"
     if source == HEAD and not any(turn.may_leave_head(position, die) for die in fitting):
-        return "no more checkers may leave the head in this turn (R2.1)"
-    if target == OFF and max(way.dice) > pips and any(position.mover[source + 1 : SLOTS]):
-        return "a larger die bears off only from the highest occupied point (R4.2)"
+        if turn.exception and position.left_head == 1:
+            return "no more checkers may leave the head before the first one is stuck (R2.3)"
+        return f"no more checkers may leave the head in this turn, {position.left_head} left (R2.1, R2.2)"
+    higher = [point for point in range(source + 1, SLOTS) if position.mover[point]]
+    if target == OFF and pips not in fitting and higher:
+        return f"a larger die bears off only from the highest occupied point (R4.2), {higher[-1]} here"
     if move.hit:
-        return f"{_format_step(move)} hits nothing (R8.2)"
+        return f"{written} hits nothing (R8.2)"
     if rules.bear_off_choice == "exact_first" and turn.may_bear_off(position):
         return "the rolled point must be borne off (R4.2)"
-    return f"{_format_step(move)} makes or leaves a forbidden block of six (R3.1, R3.3)"
+    return f"{written} makes or leaves a forbidden block of six (R3.1, R3.3)"
 
 
 def _list_plays(plays: Sequence[Play], most: int = 5) -> str:
@@ -414,231 +476,3 @@ def _read_stack(point: int, cells: Sequence[str]) -> tuple[str, int]:
             raise ValueError(f"the stack on point {point} has a gap or two owners")
         mark, height = owner, int(number) if is_count else depth + 1
     return mark, height
-
-
-# --- game records ---------------------------------------------------------------------------------------------------
-
-FIRST, SECOND, NOBODY = "first", "second", "none"
-_WINNERS = (FIRST, SECOND, NOBODY)
-_TURN_LINE = re.compile(r"(?P<number>\d+)\.\s+(?P<dice>[1-6]{2})\s+(?P<play>\S.*)")
-_HEADER_LINE = re.compile(r"(?P<name>[A-Za-z][\w-]*):\s*(?P<value>.*)")
-
-
-@dataclasses.dataclass(frozen=True)
-class RecordedTurn:
-    """One turn of a record.
-
-    Attributes:
-        dice: As thrown.
-        play: Text of the play.
-        line: Line of the text it was read from, for messages; no part of what is recorded.
-    """
-
-    dice: tuple[int, int]
-    play: str
-    line: int | None = dataclasses.field(default=None, compare=False)
-
-
-@dataclasses.dataclass(frozen=True)
-class GameRecord:
-    """A game as it is written down; see the module's text for the format.
-
-    Attributes:
-        preset: Name of the rules.
-        options: What differs from the preset, as plain JSON values.
-        turns: From the start of the game, the players taking turns.
-        winner: `first`, `second`, `none` (a draw), or None while unfinished.
-        result: Name of the result, such as `mars`.
-        points: What it counts.
-        tags: Anything else worth keeping, names to one-line texts.
-    """
-
-    preset: str = "official"
-    options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    turns: tuple[RecordedTurn, ...] = ()
-    winner: str | None = None
-    result: str | None = None
-    points: float | None = None
-    tags: Mapping[str, str] = dataclasses.field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.winner not in (*_WINNERS, None):
-            raise ValueError(f"winner={self.winner!r} is not allowed; choose one of {', '.join(_WINNERS)}")
-        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in self.options.items()}
-        object.__setattr__(self, "options", plain)
-        object.__setattr__(self, "tags", dict(self.tags))
-        object.__setattr__(self, "turns", tuple(self.turns))
-
-    @property
-    def rules(self) -> Rules:
-        """The rules of the game."""
-        return make_rules(self.preset, self.options)
-
-
-class ReplayedTurn(NamedTuple):
-    """One turn of a replayed game.
-
-    Attributes:
-        board: Before the play, the player of this turn in row 0.
-        dice: As thrown.
-        play: What was played, with the board after it (row 0 still the same player).
-    """
-
-    board: Board
-    dice: tuple[int, int]
-    play: Play
-
-
-def format_record(record: GameRecord) -> str:
-    """Writes a record in the format described at the top of this module.
-
-    Raises:
-        ValueError: A tag that would not be read back: a name that is no word or already taken, or a value that is not
-            one line, or has space at its ends.
-    """
-    header: dict[str, str] = {"rules": record.preset}
-    if record.options:
-        header["options"] = json.dumps(record.options)
-    for name, value in record.tags.items():
-        if not _HEADER_LINE.fullmatch(f"{name}: {value}") or name in _OWN_HEADERS or value != value.strip():
-            raise ValueError(f"cannot write the tag {name!r}: {value!r}")
-        header[name] = value
-    outcome = {"winner": record.winner, "result": record.result, "points": record.points}
-    header |= {name: _number_text(value) for name, value in outcome.items() if value is not None}
-    lines = [f"{name}: {value}" for name, value in header.items()]
-    lines.append("")
-    lines += [
-        f"{number}. {turn.dice[0]}{turn.dice[1]} {turn.play}" for number, turn in enumerate(record.turns, start=1)
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def parse_record(text: str) -> GameRecord:
-    """Reads a game record. The writing is checked, the plays are not: that is `replay`.
-
-    Raises:
-        ValueError: Names the line and what is wrong with it.
-    """
-    header: dict[str, str] = {}
-    turns: list[RecordedTurn] = []
-    at: dict[str, int] = {}
-    for number, raw in enumerate(text.splitlines(), start=1):
-        line = raw.strip()
-        if not line or line.startswith("#"):
-            continue
-        if match := _TURN_LINE.fullmatch(line):
-            if int(match["number"]) != len(turns) + 1:
-                raise ValueError(f"line {number}: turn {len(turns) + 1} should follow, not {match['number']}")
-            high, low = (int(die) for die in match["dice"])
-            turns.append(RecordedTurn((high, low), match["play"], line=number))
-        elif (match := _HEADER_LINE.fullmatch(line)) and not turns:
-            if match["name"] in header:
-                raise ValueError(f"line {number}: {match['name']} is there twice")
-            header[match["name"]] = match["value"]
-            at[match["name"]] = number
-        else:
-            raise ValueError(f"line {number}: cannot read {line!r}; a turn is written like '1. 63 24/18 18/15'")
-    try:
-        name = "rules"
-        preset = header.get("rules", "official")
-        make_rules(preset)
-        name = "options"
-        options = json.loads(header.get("options", "{}"))
-        if not isinstance(options, dict):
-            raise ValueError("options are a JSON object")
-        make_rules(preset, options)
-        name = "points"
-        points = float(header["points"]) if "points" in header else None
-        name = "winner"
-        return GameRecord(
-            preset=preset,
-            options=options,
-            turns=tuple(turns),
-            winner=header.get("winner"),
-            result=header.get("result"),
-            points=points,
-            tags={key: value for key, value in header.items() if key not in _OWN_HEADERS},
-        )
-    except ValueError as error:
-        raise ValueError(f"line {at.get(name, 1)}: {error}") from error
-
-
-def replay(record: GameRecord) -> list[ReplayedTurn]:
-    """Plays a record through the rules, turn by turn.
-
-    Returns:
-        Every turn with the board before it and the play made.
-
-    Raises:
-        ValueError: A play that is not legal, a turn after the end of the game, or an outcome that does not fit the
-            last board; names the line (if the record was read from text), the turn and the reason.
-    """
-    rules = record.rules
-    board: Board = (rules.start, rules.start)
-    replayed: list[ReplayedTurn] = []
-    outcome: Outcome | None = None
-    for number, turn in enumerate(record.turns, start=1):
-        where = f"turn {number}" if turn.line is None else f"line {turn.line}, turn {number}"
-        if outcome:
-            raise ValueError(f"{where}: the game is already over")
-        try:
-            play = find_play(turn.play, board, turn.dice, rules)
-        except ValueError as error:
-            raise ValueError(f"{where}: {error}") from error
-        replayed.append(ReplayedTurn(board, turn.dice, play))
-        outcome = judge(board, play.board, number, rules)
-        board = (play.board[1], play.board[0])
-    last = f"after turn {len(replayed)}"
-    if not outcome and record.winner is not None:
-        raise ValueError(f"the record names a winner, but {last} the game is not over")
-    if outcome:
-        for name, value in outcome._asdict().items():
-            recorded = getattr(record, name)
-            if recorded is not None and recorded != value:
-                raise ValueError(f"the record says {name}: {recorded}, but {last} it is {value}")
-    return replayed
-
-
-class Outcome(NamedTuple):
-    """How a game ended.
-
-    Attributes:
-        winner: `first`, `second`, or `none` for a draw.
-        result: Name of the result, such as `mars`.
-        points: Of the winner; of each player for a draw.
-    """
-
-    winner: str
-    result: str
-    points: float
-
-
-def judge(before: Board, after: Board, number: int, rules: Rules) -> Outcome | None:
-    """Whether turn `number` (1 is the first of the game) ended the game, and how (section 5).
-
-    Args:
-        before: The board before the play, the player of this turn in row 0.
-        after: The board after it, rows as before.
-        number: Odd numbers are turns of the player who moved first.
-        rules: The variant.
-
-    Returns:
-        None while the game goes on.
-    """
-    moved_first = number % 2 == 1
-    boards = np.array([[before], [after]], dtype=np.int8)
-    outcomes, equities = settle(boards[0], boards[1], np.array([moved_first]), rules)
-    level = int(outcomes[0]) - levels(rules)
-    if outcomes[0] < 0:
-        return None
-    if level == 0:
-        return Outcome(NOBODY, "draw", float(rules.draw_points))
-    name, _ = LEVELS[rules.scoring][abs(level) - 1]
-    return Outcome(FIRST if (level > 0) == moved_first else SECOND, name, abs(float(equities[0])))
-
-
-_OWN_HEADERS = ("rules", "options", "winner", "result", "points")
-
-
-def _number_text(value: str | float) -> str:
-    return value if isinstance(value, str) else f"{value:g}"

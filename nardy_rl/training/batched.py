@@ -1,8 +1,20 @@
-"""Batched TD(lambda): play whole games with fixed weights, then fit the net to their lambda-returns."""
+"""Batched TD(lambda): play whole games with fixed weights, then fit the net to their lambda-returns.
 
+With `algorithm=backup` the returns are made of expected backups: where a position is searched, the value after the roll
+that was thrown gives way to its expectation, the mean over all 21 rolls of the best play. Lambda 0 trains the net
+towards its own 1-ply search; lambda 1 gives the game's result less all luck of the dice, an unbiased return that varies
+far less than the result. This is the tree backup of Precup, Sutton and Singh ("Eligibility traces for off-policy policy
+evaluation", ICML 2000) with dice in the place of actions; where only some positions are searched, it is Q(sigma) (De
+Asis et al., "Multi-step reinforcement learning", AAAI 2018).
+
+With `algorithm=rollouts` some positions of the games are rolled out, and the net is fitted to the equities of these.
+"""
+
+import copy
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -48,11 +60,21 @@ class Samples:
         return Samples(*(np.concatenate([getattr(part, name) for part in parts]) for name in vars(parts[0])))
 
 
-def make_samples(games: Trajectories, evaluator: Evaluator, lam: float, rules: Rules) -> Samples:
+def make_samples(
+    games: Trajectories, evaluator: Evaluator, lam: float, rules: Rules, expected: NDArray[np.float32] | None = None
+) -> Samples:
     """The lambda-returns of finished games, for every turn that was not explored.
 
     An explored play says nothing about how good its position was, so its turn is not learnt from, and no return is
     carried back over it (the cut of Watkins' Q(lambda), 1989).
+
+    Args:
+        games: The games.
+        evaluator: That played them.
+        lam: Lambda.
+        rules: Any `Rules`.
+        expected: float32 (T, B, width), expected backups of the positions that were searched, NaN for the others (see
+            `selfplay.expected_values`).
     """
     alive = games.alive
     turns, n = alive.shape
@@ -75,6 +97,8 @@ def make_samples(games: Trajectories, evaluator: Evaluator, lam: float, rules: R
     discounts = np.zeros_like(values)
     discounts[alive] = side_change(width)
     discounts[last, everyone] = 0.0
+    if expected is not None:  # G[t] = expected[t] + discount * lambda * (G[t + 1] - value[t + 1])
+        rewards = np.where(np.isnan(expected), rewards, to_parity(expected) - discounts * after)
     lambdas = np.full((turns, n, 1), lam, dtype=np.float32)
     lambdas[:-1][games.explored[1:]] = 0.0
     returns = lambda_returns(rewards, discounts, after, lambdas)
@@ -92,18 +116,42 @@ def make_samples(games: Trajectories, evaluator: Evaluator, lam: float, rules: R
     )
 
 
+def rollout_samples(games: Trajectories, evaluator: Evaluator, equities: NDArray[np.float32], rules: Rules) -> Samples:
+    """The positions that were rolled out; their `target` is an equity, float32 (M, 1).
+
+    Args:
+        games: The games.
+        evaluator: That played them.
+        equities: float32 (T, B), NaN where there was no rollout (see `selfplay.rolled_out_equities`).
+        rules: Any `Rules`.
+    """
+    samples = make_samples(games, evaluator, 1.0, rules)
+    samples.target = equities[games.alive & ~games.explored][:, None]
+    kept = ~np.isnan(samples.target[:, 0])
+    return Samples(*(getattr(samples, name)[kept] for name in vars(samples)))
+
+
+class _Chunk(NamedTuple):
+    """Games played by one thread, their expected backups or rollouts (if any), and the processor seconds they took."""
+
+    games: Trajectories
+    searched: NDArray[np.float32] | None
+    seconds: float
+
+
 class BatchedTrainer:
     """Plays an iteration's games, then makes one pass over their positions in random batches, with Adam."""
 
-    def __init__(self, config: TrainConfig, rules: Rules) -> None:
+    def __init__(self, config: TrainConfig, rules: Rules, net: ValueNet | None = None) -> None:
+        """A trainer of `net`, or of a fresh one."""
         self.config = config
         self.rules = rules
-        self.net: ValueNet = make_net(config.net, rules, config.seed)
+        self.net: ValueNet = net or make_net(config.net, rules, config.seed)
         self.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.lr.start, fused=True)
-        self._actor = make_net(config.net, rules, config.seed)
+        self._actor = copy.deepcopy(self.net)
         """The weights that play the next iteration: with `overlap` one iteration older than `net`."""
         self._pool = ThreadPoolExecutor(config.threads)
-        self._pending: tuple[int, CompiledEvaluator, list[Future[tuple[Trajectories, float]]]] | None = None
+        self._pending: tuple[int, CompiledEvaluator, list[Future[_Chunk]]] | None = None
 
     def iterate(self, iteration: int, games_done: int, n: int, next_n: int) -> Report:
         """Plays and learns from `n` games on dice streams `games_done` ...; `next_n` more will follow (0: none)."""
@@ -116,10 +164,13 @@ class BatchedTrainer:
         played: list[Trajectories] = []
         play_s = prepare_s = 0.0
         for chunk in chunks:
-            games, seconds = chunk.result()
+            games, searched, seconds = chunk.result()
             play_s += seconds
             before = time.thread_time()
-            parts.append(make_samples(games, evaluator, lam, self.rules))
+            if self.config.algorithm == "rollouts" and searched is not None:
+                parts.append(rollout_samples(games, evaluator, searched, self.rules))
+            else:
+                parts.append(make_samples(games, evaluator, lam, self.rules, searched))
             played.append(games)
             prepare_s += time.thread_time() - before
 
@@ -181,29 +232,42 @@ class BatchedTrainer:
         """Stops the threads; games not yet started are dropped."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _play(
-        self, iteration: int, first: int, n: int
-    ) -> tuple[CompiledEvaluator, list[Future[tuple[Trajectories, float]]]]:
+    def _play(self, iteration: int, first: int, n: int) -> tuple[CompiledEvaluator, list[Future["_Chunk"]]]:
         """Starts an iteration's games, or finds them started already."""
         if self._pending is None or self._pending[0] != iteration:
             evaluator = CompiledEvaluator(self._actor, self.rules, precision="int16")
             exploration = self.config.exploration.at(first / self.config.games)
             jobs = [
-                self._pool.submit(selfplay.timed_games, evaluator, streams, self.config.seed, exploration, self.rules)
+                self._pool.submit(self._play_chunk, evaluator, streams, exploration)
                 for streams in selfplay.chunks(first, n)
             ]
             self._pending = iteration, evaluator, jobs
         return self._pending[1:]
+
+    def _play_chunk(self, evaluator: CompiledEvaluator, streams: NDArray[np.int64], exploration: float) -> "_Chunk":
+        before = time.thread_time()
+        config, rules = self.config, self.rules
+        games = selfplay.play_games(evaluator, streams, config.seed, exploration, rules)
+        searched = None
+        if config.algorithm == "backup":
+            searched = selfplay.expected_values(evaluator, games, config.seed, config.search_share, rules)
+        elif config.algorithm == "rollouts":
+            searched = selfplay.rolled_out_equities(
+                evaluator, games, config.seed, config.search_share, config.rollout_trials, config.rollout_turns, rules
+            )
+        return _Chunk(games, searched, time.thread_time() - before)
 
     def _learn(self, samples: Samples, iteration: int, lr: float) -> tuple[float, float]:
         """One pass over the samples in batches; returns the mean loss and the mean norm of the gradient."""
         order = np.random.default_rng([self.config.seed, iteration]).permutation(len(samples.boards))
         for group in self.optimizer.param_groups:
             group["lr"] = lr
+        if not len(order):  # few positions are rolled out, and perhaps none of a small iteration
+            return 0.0, 0.0
         losses, weights, norms = [], [], []
         for step, batch in enumerate(np.array_split(order, min(self.config.batches, len(order)))):
             output = self.net(*tensors(samples.boards[batch], samples.moved_first[batch]))
-            loss = self.net.loss(output, torch.from_numpy(samples.target[batch]))
+            loss = self._loss(output, torch.from_numpy(samples.target[batch]))
             self.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             if step % _NORM_EVERY == 0:
@@ -213,3 +277,10 @@ class BatchedTrainer:
             losses.append(loss.item())
             weights.append(len(batch))
         return float(np.average(losses, weights=weights)), float(np.mean(norms))
+
+    def _loss(self, output: Tensor, target: Tensor) -> Tensor:
+        """The net's own loss; of equities, which say nothing of single outcomes, the mean squared error."""
+        if self.config.algorithm != "rollouts" or self.net.scalar:
+            return self.net.loss(output, target)
+        points = torch.from_numpy(value_points(self.rules)).to(output.dtype)
+        return torch.nn.functional.mse_loss(self.net.value(output) @ points[:, None], target)

@@ -10,7 +10,7 @@ from nardy_rl.evaluation.arena import MatchResult, matches_as_json, round_robin
 from nardy_rl.value.checkpoint import load_checkpoint, save_checkpoint
 from nardy_rl.value.evaluator import CompiledEvaluator
 
-PROVENANCE = ("run", "seed", "games", "seconds", "threads", "config")
+PROVENANCE = ("run", "init", "seed", "games", "seconds", "threads", "config")
 
 
 def keep(config: KeepConfig) -> list[MatchResult]:
@@ -28,7 +28,7 @@ def keep(config: KeepConfig) -> list[MatchResult]:
         opponent = make_agent(spec, rules)
         results += round_robin([agent, opponent], rules, config.pairs, config.seed, config.threads)
     preset = checkpoint.meta["config"]["rules"]
-    provenance = {name: checkpoint.meta[name] for name in PROVENANCE}
+    provenance = {name: checkpoint.meta[name] for name in PROVENANCE if name in checkpoint.meta}
     provenance["made_with"] = {
         name: importlib.metadata.version(name) for name in ("nardy_rl", "numpy", "numba", "torch")
     }

@@ -29,7 +29,7 @@ from nardy_rl.rules.spec import Rules
 from nardy_rl.training.report import Report
 from nardy_rl.value.evaluator import CompiledEvaluator, CompiledWeights, afterstate_equities
 from nardy_rl.value.features import ROWS, active_rows
-from nardy_rl.value.net import make_net, value_points, value_width
+from nardy_rl.value.net import ValueNet, make_net, value_points, value_width
 
 
 class Traces(NamedTuple):
@@ -169,10 +169,11 @@ def clear_traces(traces: Any) -> None:
 class OnlineTrainer:
     """Learns after every turn of one game at a time; plain steps of size lr, no batches, no optimizer state."""
 
-    def __init__(self, config: TrainConfig, rules: Rules) -> None:
+    def __init__(self, config: TrainConfig, rules: Rules, net: ValueNet | None = None) -> None:
+        """A trainer of `net`, or of a fresh one."""
         self.config = config
         self.rules = rules
-        self.net = make_net(config.net, rules, config.seed)
+        self.net = net or make_net(config.net, rules, config.seed)
         self._evaluator = CompiledEvaluator(self.net, rules)
         self._traces = new_traces(self._evaluator.weights)
 

@@ -10,7 +10,7 @@ from nardy_rl.agents.value import ValueAgent
 from nardy_rl.files import write_text
 from nardy_rl.game import apply, new_games, roll
 from nardy_rl.rules.dice import TIES, bits
-from nardy_rl.rules.svg import board_svg
+from nardy_rl.show.svg import board_svg
 from nardy_rl.training.figures import learning_curve
 from nardy_rl.training.runlog import read_metrics
 from nardy_rl.value.checkpoint import load_checkpoint

@@ -133,6 +133,7 @@ def summary(reports: list[Report]) -> dict[str, float]:
         "games/draw_rate": mean("draw_rate"),
         "speed/games_per_s": games / wall,
         "speed/positions_per_s": sum(report.positions for report in reports) / wall,
+        "speed/processor_ms_per_game": 1000 * (play + learn) / games,
         "speed/learning_share": learn / (play + learn),
         "speed/play_share": play / (play + learn),
     }

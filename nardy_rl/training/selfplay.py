@@ -1,6 +1,5 @@
 """Self-play: whole games by one set of weights, kept as trajectories of boards."""
 
-import time
 from typing import NamedTuple
 
 import numpy as np
@@ -8,13 +7,19 @@ from numpy.typing import NDArray
 
 from nardy_rl import game as flow
 from nardy_rl.agents.base import choose, decide
+from nardy_rl.agents.lookahead import backed_up_values
+from nardy_rl.agents.rollout import RolloutSettings, rollout
 from nardy_rl.rules import dice
 from nardy_rl.rules.board import Boards
 from nardy_rl.rules.spec import Rules
 from nardy_rl.value.evaluator import Evaluator, afterstate_equities
+from nardy_rl.value.net import value_width
 
 MAX_CHUNK = 128
 """Most games played side by side in one thread."""
+
+PICK, ROLLED = 1_001, 1_002
+"""What bits are drawn for: which positions are searched, and the dice of their rollouts (see `rules.dice.bits`)."""
 
 
 class Trajectories(NamedTuple):
@@ -107,10 +112,56 @@ def chunks(first: int, n: int) -> list[NDArray[np.int64]]:
     return [chunk for chunk in np.array_split(np.arange(first, first + n), count) if len(chunk)]
 
 
-def timed_games(
-    evaluator: Evaluator, streams: NDArray[np.int64], seed: int, exploration: float, rules: Rules
-) -> tuple[Trajectories, float]:
-    """`play_games` and the processor seconds it took."""
-    before = time.thread_time()
-    games = play_games(evaluator, streams, seed, exploration, rules)
-    return games, time.thread_time() - before
+def expected_values(
+    evaluator: Evaluator, games: Trajectories, seed: int, share: float, rules: Rules
+) -> NDArray[np.float32]:
+    """Value of positions of finished games by the mean over all rolls of the best play, float32 (T, B, width).
+
+    NaN where there is no turn, and at the positions that are not searched; the lot that is played itself (R6.1) never
+    is, as not all rolls can come.
+
+    Args:
+        evaluator: That played the games.
+        games: The games.
+        seed: Seed of the run.
+        share: Share of the positions that are searched, drawn at random.
+        rules: Any `Rules`.
+    """
+    picked = _picked(games, seed, share)
+    values = np.full((*picked.shape, value_width(rules)), np.nan, dtype=np.float32)
+    if rules.opening_roll == "use":
+        picked[0] = False
+    values[picked] = backed_up_values(evaluator, games.boards[picked], games.moved_first[picked], rules)
+    return values
+
+
+def rolled_out_equities(
+    evaluator: Evaluator, games: Trajectories, seed: int, share: float, trials: int, turns: int, rules: Rules
+) -> NDArray[np.float32]:
+    """Equity of positions of finished games by rollouts, float32 (T, B), NaN where there is none.
+
+    Args:
+        evaluator: That played the games; it plays and judges the trials too.
+        games: The games.
+        seed: Seed of the run.
+        share: Share of the positions that are rolled out, drawn at random.
+        trials: Trials of each.
+        turns: Turns of a trial before the evaluator's lookahead stands for the rest.
+        rules: Any `Rules`.
+    """
+    picked = _picked(games, seed, share)
+    equities = np.full(picked.shape, np.nan, dtype=np.float32)
+    turn, game = np.nonzero(picked)
+    streams = dice.bits(seed, ROLLED, games.stream[game], turn) >> np.uint64(33)
+    settings = RolloutSettings(trials=trials, min_trials=trials, truncate=turns, seed=seed)
+    equities[picked] = rollout(
+        evaluator, games.boards[picked], games.moved_first[picked], rules, settings, streams=streams.astype(np.int64)
+    ).equity
+    return equities
+
+
+def _picked(games: Trajectories, seed: int, share: float) -> NDArray[np.bool_]:
+    """Bool (T, B): the share of the turns that is searched."""
+    turns = np.arange(len(games.boards))[:, None]
+    picked: NDArray[np.bool_] = games.alive & (dice.uniform(seed, PICK, games.stream, turns) < share)
+    return picked

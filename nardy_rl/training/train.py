@@ -5,6 +5,7 @@ beside the net, all that decides the further course (optimizer, counters), so th
 resumed ends with the same weights, bit for bit, as one never stopped.
 """
 
+import copy
 import dataclasses
 import json
 import shutil
@@ -22,7 +23,7 @@ from safetensors.torch import load_file
 
 from nardy_rl.agents.base import Agent
 from nardy_rl.agents.registry import make_agent
-from nardy_rl.agents.value import ValueAgent
+from nardy_rl.agents.value import ValueAgent, check_playable
 from nardy_rl.config import TrainConfig, as_dict, check_train_config, iteration_games, train_config_from_dict
 from nardy_rl.evaluation.arena import MatchResult, play_match
 from nardy_rl.files import new_folder, write_json
@@ -40,10 +41,13 @@ from nardy_rl.value.checkpoint import (
     write_checkpoint,
 )
 from nardy_rl.value.evaluator import CompiledEvaluator
+from nardy_rl.value.net import NetConfig, ValueNet
 
 CONFIG = "config.json"
 STATE_TENSORS, STATE = "training.safetensors", "training.json"
-MAY_CHANGE = ("games", "threads", "save_minutes", "keep", "log_every", "match")
+_LEARNING = "learning."
+"""Before the names of the weights that learn, where the checkpoint's own are their average."""
+MAY_CHANGE = ("games", "threads", "average", "save_minutes", "keep", "log_every", "match")
 """Fields of the config that may be given anew for a resumed run; the rest is the run's own."""
 
 
@@ -113,9 +117,18 @@ class _Run:
     folder: Path
     trainer: Trainer
     opponents: list[Agent]
+    init: dict[str, Any] | None = None
+    """Whose net it started from."""
+    averaged: ValueNet | None = None
+    """The moving average of the weights."""
     iteration: int = 0
     games: int = 0
     seconds: float = 0.0
+
+    @property
+    def net(self) -> ValueNet:
+        """The net to keep and to measure."""
+        return self.averaged or self.trainer.net
 
 
 def train(config: TrainConfig, display: Display | None = None, given: Collection[str] | None = None) -> Outcome:
@@ -155,6 +168,7 @@ def train(config: TrainConfig, display: Display | None = None, given: Collection
                 run.iteration += 1
                 run.games += n
                 run.seconds += report.wall_s
+                _average(run, n)
 
                 reports.append(report)
                 if len(reports) >= config.log_every or match_due:
@@ -196,11 +210,20 @@ def final_matches(outcome: Outcome) -> list[MatchResult]:
 def _start(config: TrainConfig) -> _Run:
     """A new run in a folder of its own."""
     rules = make_rules(config.rules, config.options)
-    trainer = _make_trainer(config, rules)
+    net, init = None, None
+    if config.init is not None:
+        start = load_checkpoint(config.init)
+        check_playable(start, rules)
+        if config.net not in (NetConfig(), start.net.config):
+            raise ValueError(f"net={config.net} is not allowed: {start.path} has a net of {start.net.config}")
+        net, config = start.net, dataclasses.replace(config, net=start.net.config)
+        init = {name: start.meta.get(name) for name in ("run", "games", "init")}
+    trainer = _make_trainer(config, rules, net)
     opponents = [make_agent(spec, rules) for spec in config.match.opponents]
     folder = _free_folder(Path(config.runs_dir), config.name)
     write_json(folder / CONFIG, as_dict(config))
-    return _Run(config, rules, folder, trainer, opponents)
+    averaged = copy.deepcopy(trainer.net) if config.average else None
+    return _Run(config, rules, folder, trainer, opponents, init, averaged)
 
 
 def _resume(config: TrainConfig, given: Collection[str] | None) -> _Run:
@@ -233,16 +256,19 @@ def _resume(config: TrainConfig, given: Collection[str] | None) -> _Run:
         raise ValueError(f"games={config.games} is not allowed: this run has played {counters[1]} already")
     trainer = _make_trainer(config, checkpoint.rules)
     opponents = [make_agent(spec, checkpoint.rules) for spec in config.match.opponents]
-    trainer.net.load_state_dict(checkpoint.net.state_dict())
+    learning = {name.removeprefix(_LEARNING): value for name, value in tensors.items() if name.startswith(_LEARNING)}
     try:
-        trainer.load_state(tensors)
+        trainer.net.load_state_dict(learning or checkpoint.net.state_dict())
+        trainer.load_state({name: value for name, value in tensors.items() if not name.startswith(_LEARNING)})
     except (KeyError, ValueError, RuntimeError) as error:
         raise CheckpointError(f"{checkpoint.path / STATE_TENSORS} is damaged: {error}") from error
     for leftover in (folder / RUN_CHECKPOINTS).glob(".*"):  # of a run that was killed while saving
         shutil.rmtree(leftover, ignore_errors=True)
     if any(other.name > checkpoint.path.name for other in (folder / RUN_CHECKPOINTS).glob("[0-9]*")):
         folder = _branch(folder, checkpoint.path)
-    return _Run(config, checkpoint.rules, folder, trainer, opponents, *counters)
+    averaged = checkpoint.net if config.average else None
+    init = checkpoint.meta.get("init")
+    return _Run(config, checkpoint.rules, folder, trainer, opponents, init, averaged, *counters)
 
 
 def _branch(run: Path, checkpoint: Path) -> Path:
@@ -255,8 +281,22 @@ def _branch(run: Path, checkpoint: Path) -> Path:
     return folder
 
 
-def _make_trainer(config: TrainConfig, rules: Rules) -> Trainer:
-    return OnlineTrainer(config, rules) if config.algorithm == "online" else BatchedTrainer(config, rules)
+def _make_trainer(config: TrainConfig, rules: Rules, net: ValueNet | None = None) -> Trainer:
+    return OnlineTrainer(config, rules, net) if config.algorithm == "online" else BatchedTrainer(config, rules, net)
+
+
+def _average(run: _Run, n: int) -> None:
+    """Moves the average of the weights towards those that `n` more games have led to.
+
+    The step is n / (average * games so far): the longer the run, the longer the memory (polynomial-decay averaging;
+    Shamir and Zhang, "Stochastic gradient descent for non-smooth optimization", ICML 2013).
+    """
+    if run.averaged is None:
+        return
+    step = min(1.0, n / (run.config.average * run.games))
+    with torch.no_grad():
+        for mean, value in zip(run.averaged.parameters(), run.trainer.net.parameters(), strict=True):
+            mean.lerp_(value, step)
 
 
 def _free_folder(parent: Path, name: str) -> Path:
@@ -281,6 +321,7 @@ def _save(run: _Run) -> Path:
     provenance: dict[str, Any] = {
         "run": run.folder.name,
         "parent": parent.name if parent else None,
+        "init": run.init,
         "seed": run.config.seed,
         "games": run.games,
         "seconds": round(run.seconds, 1),
@@ -289,8 +330,11 @@ def _save(run: _Run) -> Path:
         "evaluation": None,
     }
     with new_folder(path) as folder:
-        write_checkpoint(folder, run.trainer.net, run.rules, provenance)
-        save_tensors(folder / STATE_TENSORS, run.trainer.state())
+        write_checkpoint(folder, run.net, run.rules, provenance)
+        state = run.trainer.state()
+        if run.averaged is not None:
+            state |= {f"{_LEARNING}{name}": value for name, value in run.trainer.net.state_dict().items()}
+        save_tensors(folder / STATE_TENSORS, state)
         counters = {"iteration": run.iteration, "games": run.games, "seconds": run.seconds}
         write_json(folder / STATE, {**counters, "config": config})
     saved = sorted((run.folder / RUN_CHECKPOINTS).glob("[0-9]*"))
@@ -310,7 +354,7 @@ def _record(run: _Run, reports: list[Report], log: RunLog, display: Display, wit
 
 def _agent(run: _Run, name: str) -> ValueAgent:
     """The net as it is now, as an agent."""
-    return ValueAgent(name, CompiledEvaluator(run.trainer.net, run.rules), run.rules)
+    return ValueAgent(name, CompiledEvaluator(run.net, run.rules), run.rules)
 
 
 def _play_matches(run: _Run, opponents: list[Agent], log: RunLog, display: Display) -> None:

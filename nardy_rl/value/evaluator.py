@@ -66,7 +66,7 @@ class TorchEvaluator:
 
     def equities(self, boards: Boards, moved_first: NDArray[np.bool_]) -> NDArray[np.float64]:
         """See `Evaluator`."""
-        result: NDArray[np.float64] = self.values(boards, moved_first).astype(np.float64) @ self._points
+        result: NDArray[np.float64] = (self.values(boards, moved_first) * self._points).sum(axis=1)
         return result
 
     def after_play(
@@ -117,7 +117,7 @@ class CompiledEvaluator:
 
     def equities(self, boards: Boards, moved_first: NDArray[np.bool_]) -> NDArray[np.float64]:
         """See `Evaluator`."""
-        result: NDArray[np.float64] = self.values(boards, moved_first).astype(np.float64) @ self.weights.points
+        result: NDArray[np.float64] = (self.values(boards, moved_first) * self.weights.points).sum(axis=1)
         return result
 
     def after_play(
@@ -169,7 +169,8 @@ def last_throw_equities(boards: Boards, rules: Rules) -> NDArray[np.float64]:
     before = np.repeat(starts, after.counts, axis=0)
     _, points = settle(before, after.boards, np.zeros(len(before), dtype=np.bool_), rules)
     best: NDArray[np.float64] = np.maximum.reduceat(points, after.offsets[:-1]).reshape(n, rolls)
-    return best @ ROLL_WEIGHTS
+    equity: NDArray[np.float64] = (best * ROLL_WEIGHTS).sum(axis=1)  # not `@`: its last bit depends on the batch's size
+    return equity
 
 
 # --- the compiled net -------------------------------------------------------------------------------------------------

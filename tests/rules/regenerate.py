@@ -9,8 +9,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from nardy_rl.records.record import GameRecord, RecordedTurn, judge
+from nardy_rl.records.text import format_records
 from nardy_rl.rules.dice import SAMPLE, bits, roll_dice
-from nardy_rl.rules.notation import GameRecord, RecordedTurn, format_play, format_record, judge
+from nardy_rl.rules.notation import format_play
 from nardy_rl.rules.perft import perft
 from nardy_rl.rules.reference import Board, legal_plays
 from nardy_rl.rules.spec import PRESETS, make_rules
@@ -67,7 +69,7 @@ def perft_table() -> dict[str, list[int]]:
 def main() -> None:
     GOLDEN.mkdir(parents=True, exist_ok=True)
     for name, (preset, seed) in GAMES.items():
-        text = format_record(random_game(preset, seed))
+        text = format_records([random_game(preset, seed)])
         (GOLDEN / f"{name}.txt").write_text(text, encoding="utf-8")
     table = {
         "about": "Distinct boards after 1, 2, ... turns from the start over all 21 rolls: nardy_rl/rules/perft.py, by "

@@ -6,9 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nardy_rl.records.record import GameRecord, replay
+from nardy_rl.records.text import format_records, parse_records
 from nardy_rl.rules.board import flip, new_boards
 from nardy_rl.rules.dice import ROLLS, roll_dice
-from nardy_rl.rules.notation import format_play, format_record, parse_record, replay
+from nardy_rl.rules.notation import format_play
 from nardy_rl.rules.perft import next_boards, perft, unique_boards
 from nardy_rl.rules.plays import legal_afterstates
 from nardy_rl.rules.reference import legal_afterstates_reference, legal_plays
@@ -20,6 +22,12 @@ RECORDS = sorted(GOLDEN.glob("*.txt"))
 COUNTS: dict[str, list[int]] = json.loads(PERFT.read_text(encoding="utf-8"))["counts"]
 
 
+def only_game(text: str) -> GameRecord:
+    (record,) = parse_records(text)
+    assert isinstance(record, GameRecord)
+    return record
+
+
 def test_every_preset_has_a_game_and_counts() -> None:
     assert {path.stem for path in RECORDS} == set(GAMES)
     assert {preset for preset, _ in GAMES.values()} == set(PRESETS)
@@ -29,18 +37,18 @@ def test_every_preset_has_a_game_and_counts() -> None:
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
 def test_game_replays_through_the_reference(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    record = parse_record(text)
-    assert format_record(record) == text
+    record = only_game(text)
+    assert format_records([record]) == text
     seed = int(record.tags["seed"])
-    for number, (turn, played) in enumerate(zip(record.turns, replay(record), strict=True)):
+    for number, (turn, played) in enumerate(zip(record.turns, replay(record).turns, strict=True)):
         assert turn.dice == tuple(roll_dice(seed, 0, number))
         assert format_play(played.play.steps) == turn.play
 
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
 def test_game_replays_through_the_kernel(path: Path) -> None:
-    record = parse_record(path.read_text(encoding="utf-8"))
-    replayed = replay(record)
+    record = only_game(path.read_text(encoding="utf-8"))
+    replayed = replay(record).turns
     boards = np.array([turn.board for turn in replayed], dtype=np.int8)
     dice = np.array([turn.dice for turn in replayed], dtype=np.int8)
     after = legal_afterstates(boards, dice, record.rules)
@@ -53,11 +61,11 @@ def test_game_replays_through_the_kernel(path: Path) -> None:
 @pytest.mark.parametrize("name", GAMES)
 def test_game_is_what_its_seed_makes(name: str) -> None:
     text = (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
-    assert format_record(random_game(*GAMES[name])) == text
+    assert format_records([random_game(*GAMES[name])]) == text
 
 
 def test_the_games_have_their_endings() -> None:
-    records = {path.stem: parse_record(path.read_text(encoding="utf-8")) for path in RECORDS}
+    records = {path.stem: only_game(path.read_text(encoding="utf-8")) for path in RECORDS}
     assert records["official-draw"].winner == "none"
     last_throw = records["official-last-throw"]
     assert last_throw.winner == "first"

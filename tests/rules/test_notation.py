@@ -1,7 +1,6 @@
-"""Text and back: plays, positions, drawings and game records."""
+"""Text and back: plays, positions and drawings."""
 
 import random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -9,25 +8,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nardy_rl.rules.notation import (
-    GameRecord,
-    Outcome,
-    RecordedTurn,
     draw_board,
     find_play,
     format_play,
     format_position,
-    format_record,
-    judge,
     parse_board,
     parse_play,
     parse_position,
-    parse_record,
-    replay,
 )
-from nardy_rl.rules.reference import Board, Step, legal_plays
-from nardy_rl.rules.spec import OFFICIAL, PRESETS, Rules, make_rules
+from nardy_rl.rules.reference import Step, legal_plays
+from nardy_rl.rules.spec import OFFICIAL, PRESETS, Rules
 from tests.rules.positions import TurnCase, constructed_turn
-from tests.rules.regenerate import random_game
 
 SHORT = PRESETS["short"]
 START = parse_position("24:15 | 24:15")
@@ -119,6 +110,12 @@ def test_steps_are_found_in_any_order_and_without_marks(case: tuple[TurnCase, Ru
         assert find_play(format_play(shuffled), board, dice, rules) == play
 
 
+def test_a_point_is_hit_once_however_often_it_is_marked() -> None:
+    board = parse_position("13:2 2:13 | 24:2 18:1 1:12")
+    for text in ("13/7*(2)", "13/7(2)", "13/7* 13/7*", "13/7 13/7*"):
+        assert format_play(find_play(text, board, (6, 6), SHORT).steps) == "13/7* 13/7"
+
+
 def test_joined_moves_are_found() -> None:
     (play,) = legal_plays(START, (6, 3), OFFICIAL)
     for text in ("24/15", "24/18/15", "24/21/15", "18/15 24/18"):
@@ -133,6 +130,11 @@ def test_a_joined_move_with_a_choice_of_hits_must_be_written_out() -> None:
     board = parse_position("13:1 1:14 | 17:1 21:1 7:13")
     with pytest.raises(ValueError, match=r"can mean '13/8\* 8/4\*' or '13/9 9/4\*'; write every step"):
         find_play("13/4", board, (5, 4), SHORT)
+    # By custom, marked at the end alone it hits there alone.
+    assert format_play(find_play("13/4*", board, (5, 4), SHORT).steps) == "13/9 9/4*"
+    way = parse_position("13:1 1:14 | 17:1 7:14")
+    assert format_play(find_play("13/4", way, (5, 4), SHORT).steps) == "13/9 9/4"
+    assert format_play(find_play("13/8*/4", way, (5, 4), SHORT).steps) == "13/8* 8/4"
     assert format_play(find_play("13/8*/4*", board, (5, 4), SHORT).steps) == "13/8* 8/4*"
     assert format_play(find_play("13/9/4*", board, (5, 4), SHORT).steps) == "13/9 9/4*"
 
@@ -273,123 +275,3 @@ def test_what_is_no_drawing(old: str, new: str, message: str) -> None:
     assert old in DRAWING
     with pytest.raises(ValueError, match=message):
         parse_board(DRAWING.replace(old, new, 1))
-
-
-# --- game records ---------------------------------------------------------------------------------------------------
-
-RECORD = """\
-# A beginning.
-rules: official
-options: {"head_second": "stuck_first"}
-event: friendly game
-
-1. 63 24/18 18/15
-2. 66 24/18(2)
-
-# and so on
-3. 11 24/20
-"""
-
-
-def test_a_record_is_read() -> None:
-    record = parse_record(RECORD)
-    assert record == GameRecord(
-        preset="official",
-        options={"head_second": "stuck_first"},
-        tags={"event": "friendly game"},
-        turns=(
-            RecordedTurn((6, 3), "24/18 18/15"),
-            RecordedTurn((6, 6), "24/18(2)"),
-            RecordedTurn((1, 1), "24/20"),
-        ),
-    )
-    assert record.rules == make_rules("official", {"head_second": "stuck_first"})
-    assert parse_record(format_record(record)) == record
-    replayed = replay(record)
-    assert [format_position(turn.board) for turn in replayed] == [
-        "24:15 | 24:15",
-        "24:15 | 24:14 15:1",
-        "24:14 15:1 | 24:13 18:2",
-    ]
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-def test_random_games_round_trip_and_replay(preset: str) -> None:
-    record = random_game(preset, seed=100)
-    text = format_record(record)
-    assert parse_record(text) == record
-    assert len(replay(parse_record(text))) == len(record.turns)
-
-
-def test_options_round_trip() -> None:
-    record = GameRecord(preset="club", options={"head_rolls": (1, 2), "draw": "last_roll"}, points=0.5, winner="none")
-    assert parse_record(format_record(record)) == record
-    assert record.rules.head_rolls == (1, 2)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("rules: house", "line 1: unknown rules 'house'"),
-        ("# x\nrules: club\noptions: {", "line 3: "),
-        ("options: [1]", "line 1: options are a JSON object"),
-        ('\noptions: {"head": 1}', "line 2: unknown rule option 'head'"),
-        ("winner: me", "line 1: winner='me' is not allowed"),
-        ("points: many", "line 1: "),
-        ("rules: club\nrules: club", "line 2: rules is there twice"),
-        ("1. 63 24/15\n3. 63 24/15", "line 2: turn 2 should follow, not 3"),
-        ("1. 73 24/15", "line 1: cannot read"),
-        ("1. 63 24/15\nrules: club", "line 2: cannot read"),
-        ("hello", "line 1: cannot read 'hello'"),
-    ],
-)
-def test_what_is_no_record(text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        parse_record(text)
-
-
-@pytest.mark.parametrize("tags", [{"rules": "x"}, {"two words": "x"}, {"note": "two\nlines"}, {"note": " x"}])
-def test_tags_that_could_not_be_read_back(tags: dict[str, str]) -> None:
-    with pytest.raises(ValueError, match="cannot write the tag"):
-        format_record(GameRecord(tags=tags))
-
-
-def test_replay_names_the_line_and_the_reason() -> None:
-    with pytest.raises(ValueError, match=r"line 7, turn 2: '24/18' is not legal: it plays 1 die, but 2 can be played"):
-        replay(parse_record(RECORD.replace("24/18(2)", "24/18")))
-    with pytest.raises(ValueError, match=r"^turn 1: cannot read 'x'"):
-        replay(GameRecord(turns=(RecordedTurn((6, 3), "x"),)))
-
-
-def edited(record: GameRecord, **changes: Any) -> GameRecord:
-    return GameRecord(**{**vars(record), **changes})
-
-
-def test_replay_checks_the_outcome() -> None:
-    record = random_game("official", seed=1)
-    assert record.winner == "first"
-    with pytest.raises(ValueError, match=r"says winner: second, but after turn \d+ it is first"):
-        replay(edited(record, winner="second"))
-    with pytest.raises(ValueError, match="says points: 7"):
-        replay(edited(record, points=7.0))
-    with pytest.raises(ValueError, match="the game is not over"):
-        replay(edited(record, turns=record.turns[:-2]))
-    with pytest.raises(ValueError, match="the game is already over"):
-        replay(edited(record, turns=(*record.turns, RecordedTurn((1, 2), "pass"))))
-    assert replay(edited(record, winner=None, result=None, points=None, turns=record.turns[:5]))
-
-
-@pytest.mark.parametrize(
-    ("position", "number", "preset", "expected"),
-    [
-        ("off:15 | 1:15", 1, "official", None),  # the second has one more throw (R5.4)
-        ("off:15 | 1:15", 1, "club", Outcome("first", "mars", 2.0)),
-        ("off:15 | 1:14 off:1", 2, "official", Outcome("second", "oin", 1.0)),
-        ("1:14 off:1 | off:15", 2, "official", Outcome("first", "oin", 1.0)),
-        ("off:15 | off:15", 2, "official", Outcome("none", "draw", 0.5)),
-        ("1:15 | 1:15", 3, "official", None),
-    ],
-)
-def test_judging(position: str, number: int, preset: str, expected: Outcome | None) -> None:
-    after: Board = parse_position(position)
-    assert judge(after, after, number, PRESETS[preset]) == expected

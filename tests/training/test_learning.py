@@ -1,21 +1,27 @@
 """The learners: targets of real games, one batch overfitted, the hand-written gradient against torch."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
+from nardy_rl.agents.lookahead import backed_up_values
+from nardy_rl.agents.rollout import RolloutSettings, rollout
 from nardy_rl.config import Schedule, TrainConfig
 from nardy_rl.rules.dice import roll_dice
 from nardy_rl.rules.reference import legal_plays
 from nardy_rl.rules.spec import make_rules
-from nardy_rl.training.batched import make_samples
+from nardy_rl.training.batched import BatchedTrainer, make_samples, rollout_samples
 from nardy_rl.training.online import OnlineTrainer, clear_traces, move_weights, new_traces, value_and_trace
-from nardy_rl.training.selfplay import play_games
+from nardy_rl.training.selfplay import expected_values, play_games, rolled_out_equities
+from nardy_rl.value.checkpoint import load_checkpoint
 from nardy_rl.value.evaluator import CompiledEvaluator
 from nardy_rl.value.features import active_rows
-from nardy_rl.value.net import NetConfig, make_net, tensors, value_width
+from nardy_rl.value.net import EQUITY_SCALE, NetConfig, make_net, tensors, value_points, value_width
 from tests.value.test_evaluator import lively_net
 
+ROOT = Path(__file__).parents[2]
 OFFICIAL = make_rules("official")
 
 
@@ -45,6 +51,81 @@ def test_samples_equal_the_obvious_loop(preset: str, lam: float) -> None:
             targets[t, game], finals[t, game] = target, final
     np.testing.assert_allclose(samples.target, targets[games.alive], rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(samples.final, finals[games.alive], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("preset", ["official", "casual"])
+@pytest.mark.parametrize("lam", [0.0, 0.8, 1.0])
+def test_expected_backups_take_the_place_of_the_roll(preset: str, lam: float) -> None:
+    """Half of the positions searched: each return is its backup plus lambda times what came out differently later."""
+    rules = make_rules(preset)
+    evaluator = CompiledEvaluator(lively_net(rules, NetConfig(8, 4)), rules)
+    games = play_games(evaluator, np.arange(2), 3, 0.0, rules)
+    expected = expected_values(evaluator, games, 3, 0.5, rules)
+    samples = make_samples(games, evaluator, lam, rules, expected)
+    width = value_width(rules)
+    searched = ~np.isnan(expected[..., 0])
+    assert not searched[~games.alive].any()
+    assert 0.35 < searched[games.alive].mean() < 0.65
+
+    def turned(value: np.ndarray) -> np.ndarray:
+        return -value if width == 1 else value[::-1]
+
+    targets = np.zeros((*games.alive.shape, width))
+    for game, length in enumerate(games.length):
+        boards, seats = games.boards[:length, game], games.moved_first[:length, game]
+        values = evaluator.values(boards, seats)
+        backups = backed_up_values(evaluator, boards, seats, rules)
+        surprise = np.zeros(width)  # of the next position: its return less its value
+        for t in range(length - 1, -1, -1):
+            if t < length - 1:
+                sampled = turned(values[t + 1])
+            else:
+                sampled = games.equity[[game]] if width == 1 else np.eye(width)[games.outcome[game]]
+            targets[t, game] = (backups[t] if searched[t, game] else sampled) + lam * turned(surprise)
+            surprise = targets[t, game] - values[t]
+    np.testing.assert_allclose(samples.target, targets[games.alive], rtol=1e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("preset", ["official", "casual"])
+def test_rolled_out_positions_are_learnt_by_their_equity(preset: str) -> None:
+    rules = make_rules(preset)
+    net = lively_net(rules, NetConfig(8, 4))
+    evaluator = CompiledEvaluator(net, rules)
+    games = play_games(evaluator, np.arange(3), 3, 0.2, rules)
+    equities = rolled_out_equities(evaluator, games, 3, 0.03, 36, 2, rules)
+    samples = rollout_samples(games, evaluator, equities, rules)
+    rolled = ~np.isnan(equities)
+    assert not rolled[~games.alive].any()
+    learnt = rolled & ~games.explored
+    assert 3 <= learnt.sum() == len(samples.boards) < rolled.sum()
+    np.testing.assert_array_equal(samples.boards, games.boards[learnt])
+    np.testing.assert_array_equal(samples.target[:, 0], equities[learnt])
+    settings = RolloutSettings(trials=36 * 12, min_trials=36 * 12, truncate=2, seed=8)
+    again = rollout(evaluator, samples.boards, samples.moved_first, rules, settings)
+    close = 4 * np.hypot(again.stderr, again.stderr * np.sqrt(12)) + 1e-4
+    assert (np.abs(samples.target[:, 0] - again.equity) < close).all()
+
+    config = TrainConfig(algorithm="rollouts", net=NetConfig(8, 4))
+    trainer = BatchedTrainer(config, rules, net)
+    output = net(*tensors(samples.boards, samples.moved_first))
+    loss = trainer._loss(output, torch.from_numpy(samples.target)).item()
+    trainer.close()
+    off = evaluator.equities(samples.boards, samples.moved_first) - samples.target[:, 0]
+    scale = EQUITY_SCALE if value_width(rules) == 1 else 1.0
+    assert loss == pytest.approx(((off / scale) ** 2).mean(), rel=1e-3)
+
+
+def test_results_less_luck_vary_less_around_the_same_mean() -> None:
+    """Of the opening position: lambda 1 without and with backups at every position."""
+    net = load_checkpoint(ROOT / "checkpoints" / "long-quick-v1").net
+    evaluator = CompiledEvaluator(net, OFFICIAL, precision="int16")
+    games = play_games(evaluator, np.arange(60), 11, 0.0, OFFICIAL)
+    points = value_points(OFFICIAL)
+    results = make_samples(games, evaluator, 1.0, OFFICIAL).target[:60] @ points
+    expected = expected_values(evaluator, games, 11, 1.0, OFFICIAL)
+    less_luck = make_samples(games, evaluator, 1.0, OFFICIAL, expected).target[:60] @ points
+    assert less_luck.std() < 0.4 * results.std()
+    assert abs(less_luck.mean() - results.mean()) < 3 * results.std() / np.sqrt(60)
 
 
 def test_games_are_chained_by_legal_plays() -> None:

@@ -66,12 +66,13 @@ def test_threads_do_not_matter_and_seeds_do(tmp_path: Path) -> None:
     assert not torch.equal(one["rows"], other["rows"])
 
 
-@pytest.mark.parametrize("algorithm", ["batched", "online"])
-@pytest.mark.parametrize("overlap", [True, False])
-def test_stopped_and_resumed_is_bit_identical(tmp_path: Path, algorithm: str, overlap: bool) -> None:
+@pytest.mark.parametrize("average", [0.0, 0.3])
+@pytest.mark.parametrize(("algorithm", "overlap"), [("batched", True), ("batched", False), ("online", False)])
+def test_stopped_and_resumed_is_bit_identical(tmp_path: Path, algorithm: str, overlap: bool, average: float) -> None:
     changes = {
         "algorithm": algorithm,
         "overlap": overlap,
+        "average": average,
         "exploration": Schedule(0.2, 0.0),
         "games": 144,  # the last iteration is a short one
     }
@@ -84,6 +85,64 @@ def test_stopped_and_resumed_is_bit_identical(tmp_path: Path, algorithm: str, ov
     assert_same(weights(whole), weights(again))
     records = read_metrics(again.checkpoint.parent.parent)
     assert [record["games"] for record in records] == [32, 64, 96, 128, 144]
+
+
+@pytest.mark.parametrize(("algorithm", "share"), [("backup", 0.1), ("rollouts", 0.002)])
+def test_searches_are_bit_identical_for_any_threads_and_resumed(tmp_path: Path, algorithm: str, share: float) -> None:
+    changes = {"algorithm": algorithm, "search_share": share, "rollout_turns": 1, "games": 96, "net": NetConfig(8, 4)}
+    whole = train(config(tmp_path, threads=1, **changes))
+    stopped = train(config(tmp_path, threads=2, **changes), StopAt(64))
+    again = train(config(tmp_path, resume=str(stopped.checkpoint)), given={"resume"})
+    assert_same(weights(whole), weights(again))
+
+
+def test_average_is_that_of_the_weights_along_the_run(tmp_path: Path) -> None:
+    """Against the weights of the same run without an average, kept after every iteration."""
+    plain = train(config(tmp_path, save_minutes=1e-9, keep=10))
+    averaged = train(config(tmp_path, average=0.4))
+    expected: dict[str, torch.Tensor] = {}
+    for games in (32, 64, 96, 128, 160):
+        now = load_checkpoint(plain.checkpoint.parent / f"{games:010d}").net.state_dict()
+        step = min(1.0, 32 / (0.4 * games))
+        expected = {name: expected.get(name, value) * (1 - step) + value * step for name, value in now.items()}
+    for name, value in weights(averaged).items():
+        torch.testing.assert_close(value, expected[name], rtol=1e-5, atol=1e-7)
+        assert not torch.equal(value, weights(plain)[name])
+
+
+def test_average_may_begin_when_a_run_goes_on(tmp_path: Path) -> None:
+    plain = train(config(tmp_path, save_minutes=1e-9, keep=10))
+    stopped = train(config(tmp_path), StopAt(64))
+    again = train(TrainConfig(resume=str(stopped.checkpoint), average=0.5), StopAt(128))
+    same_games = load_checkpoint(plain.checkpoint.parent / again.checkpoint.name).net.state_dict()
+    assert not torch.equal(weights(again)["rows"], same_games["rows"])
+    ended = train(TrainConfig(resume=str(again.checkpoint), average=0.0), given={"resume", "average"})
+    assert_same(weights(ended), weights(plain))
+
+
+@pytest.mark.parametrize("algorithm", ["batched", "online"])
+def test_starts_from_the_net_of_another_run(tmp_path: Path, algorithm: str) -> None:
+    first = train(config(tmp_path, games=64))
+    frozen = Schedule(0.0, 0.0)
+    second = train(config(tmp_path, algorithm=algorithm, init=str(first.checkpoint), net=NetConfig(), lr=frozen))
+    assert second.games == 160
+    assert second.config.net == NetConfig(16, 4), "the shape comes with the net"
+    assert_same(weights(first), weights(second))
+    meta = load_checkpoint(second.checkpoint).meta
+    assert meta["init"] == {"run": "t", "games": 64, "init": None}
+    learnt = train(config(tmp_path, algorithm=algorithm, init=str(first.checkpoint)))
+    assert not torch.equal(weights(first)["rows"], weights(learnt)["rows"])
+
+
+def test_what_a_run_cannot_start_from(tmp_path: Path) -> None:
+    first = train(config(tmp_path, games=32))
+    with pytest.raises(ValueError, match=r"hidden=9, hidden2=4.* has a net of .*hidden=16, hidden2=4"):
+        train(config(tmp_path, init=str(first.checkpoint), net=NetConfig(9, 4)))
+    with pytest.raises(CheckpointError, match="plays long nardy, not short"):
+        train(config(tmp_path, init=str(first.checkpoint), rules="short"))
+    with pytest.raises(CheckpointError, match="is not a checkpoint"):
+        train(config(tmp_path, init=str(tmp_path / "none")))
+    assert [path.name for path in tmp_path.iterdir()] == ["t"]
 
 
 def test_resume_alone_keeps_the_runs_own_config(tmp_path: Path) -> None:
@@ -164,6 +223,10 @@ def test_the_run_folder_itself_is_a_checkpoint(tmp_path: Path) -> None:
         ({"seed": 2**63}, "seed=9223372036854775808"),
         ({"save_minutes": float("nan")}, "save_minutes=nan"),
         ({"lam": Schedule(0.7, 0.5, "step", 7)}, "lam.step_at=7"),
+        ({"search_share": 0.0}, "search_share=0.0"),
+        ({"rollout_trials": 40}, "rollout_trials=40"),
+        ({"rollout_turns": -1}, "rollout_turns=-1"),
+        ({"average": -0.1}, "average=-0.1"),
         ({"rules": "none"}, "unknown rules 'none'"),
         ({"options": {"x": 1}}, "unknown rule option 'x'"),
         ({"net": NetConfig(0, 4)}, "net sizes"),

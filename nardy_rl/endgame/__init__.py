@@ -1,0 +1,1 @@
+"""Exact endgames: bear-off tables, built once, used by agents where a position is covered (docs/endgames.md)."""

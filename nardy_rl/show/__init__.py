@@ -1,0 +1,1 @@
+"""Boards to look at and to play on: SVG, PNG, a terminal in colour, and a notebook."""
