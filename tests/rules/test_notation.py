@@ -1,6 +1,7 @@
 """Text and back: plays, positions and drawings."""
 
 import random
+import re
 
 import numpy as np
 import pytest
@@ -85,6 +86,12 @@ def test_any_steps_round_trip(made: list[Step]) -> None:
         ("13/13", "does not move forward"),
         ("off/3", "cannot read 'off/3'"),
         ("pass 24/18", "cannot read 'pass'"),
+        ("24/18(0)", r"cannot read '24/18\(0\)'"),
+        ("6/off(5)", r"more than 4 steps; a double is four, any other roll two \(R1\.1, R1\.2\)"),
+        ("24/23 23/22 22/21 21/20 20/19", "more than 4 steps"),
+        ("24/18(" + "9" * 5_000 + ")", "cannot read"),
+        ("9" * 5_000 + "/18", "is not a point"),
+        ("٣/2", "'٣' is not a point"),
     ],
 )
 def test_what_is_no_play(text: str, message: str) -> None:
@@ -178,6 +185,19 @@ def test_a_joined_move_with_a_choice_of_hits_must_be_written_out() -> None:
         ("13/8 13/10", "bar:1 13:5 6:9 | 24:2 13:5 8:3 7:5", (5, 3), "short", r"on the bar enter first \(R8\.3\)"),
         ("13/12* 13/8", "24:2 13:5 8:3 6:5 | 24:2 14:5 8:3 6:5", (5, 1), "short", r"13/12\* hits nothing \(R8\.2\)"),
         ("24/22 24/23 24/22", "24:2 13:5 8:3 6:5 | 24:2 13:5 8:3 6:5", (2, 1), "short", "no die is left for 24/22"),
+        ("12/6", "24:14 20:1 | 24:15", (6, 3), "official", "there is no checker on 12 for 12/6, but the opponent's"),
+        ("12/6 6/3", "24:14 20:1 | 24:15", (6, 3), "official", r"own numbering it would be 24/18 18/15 \(R0\.2\)"),
+        ("24/23", "24:14 20:1 | 24:15", (6, 3), "official", r"24/23 cannot be made with 6-3: it is 1 pip \(R1\.1\)"),
+        (
+            "20/9",
+            "24:14 20:1 | 24:13 3:1 2:1",
+            (6, 5),
+            "official",
+            r"open points \(R1\.1\): the opponent closes 15 and 14",
+        ),
+        ("24/20(3)", "24:15 | 24:14 20:1", (4, 4), "club", "no more checkers may leave the head in this turn, 2 left"),
+        ("22/16", "22:1 1:14 | 24:15", (6, 3), "official", "the three must be played too: 16/13"),
+        ("24/18", "24:14 20:1 | 24:15", (6, 3), "online", "the three must be played too: 20/17 or 18/15"),
     ],
 )
 def test_illegal_plays_are_refused_with_the_rule(
@@ -186,6 +206,25 @@ def test_illegal_plays_are_refused_with_the_rule(
     with pytest.raises(ValueError, match=message) as error:
         find_play(text, parse_position(position), dice, PRESETS[rules])
     assert "legal: " in str(error.value)
+
+
+def test_a_play_in_the_opponents_numbering_of_the_short_game() -> None:
+    with pytest.raises(ValueError, match=r"12/17 .* it would be 13/8 6/5 \(R0\.2\)|does not move forward.*13/8 6/5"):
+        find_play("12/17 19/20", SHORT_START, (5, 1), SHORT)
+
+
+@examples
+@given(turns(), st.randoms(use_true_random=False))
+def test_what_is_missing_from_a_play_completes_it(case: tuple[TurnCase, Rules], rng: random.Random) -> None:
+    (board, dice), rules = case
+    play = rng.choice(legal_plays(board, dice, rules))
+    text = format_play(play.steps[:-1])
+    try:
+        find_play(text, board, dice, rules)
+    except ValueError as error:
+        for steps in re.findall("must be played too: ((?:[^ ;]+(?: or )?)+)", str(error)):
+            for step in steps.removesuffix(" or the").split(" or "):
+                assert find_play(f"{text} {step}", board, dice, rules)
 
 
 # --- positions and drawings -----------------------------------------------------------------------------------------
