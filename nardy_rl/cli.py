@@ -15,9 +15,11 @@ from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from nardy_rl.config import (
+    AnalyseConfig,
     BearoffConfig,
     BearoffErrorConfig,
     ErrorRateConfig,
@@ -100,6 +102,12 @@ def play() -> None:
     run("play", PlayConfig, _play)
 
 
+def analyse() -> None:
+    """Judges the games of a file: `python scripts/analyse.py FILE [depth=2ply] [html=PATH] [field=value ...]`."""
+    file = _positional()
+    run("analyse", AnalyseConfig, lambda config: _analyse(config, file))
+
+
 def _train(config: TrainConfig) -> int:
     from nardy_rl.evaluation.arena import match_table  # noqa: PLC0415  (torch loads after a mistyped option is found)
     from nardy_rl.training.display import RichDisplay  # noqa: PLC0415
@@ -161,12 +169,12 @@ def _evaluate(config: EvaluateConfig) -> int:
     return 0
 
 
-def _check_json(path: str | None) -> None:
-    """Raises a ValueError unless a file of that name can be written."""
+def _check_json(path: str | None, name: str = "json") -> None:
+    """Raises a ValueError that begins with `name` unless a file of that name can be written."""
     if path is not None and not Path(path).parent.is_dir():
-        raise ValueError(f"json={path}: there is no folder {Path(path).parent}")
+        raise ValueError(f"{name}={path}: there is no folder {Path(path).parent}")
     if path is not None and Path(path).is_dir():
-        raise ValueError(f"json={path} is a folder; give the name of a file")
+        raise ValueError(f"{name}={path} is a folder; give the name of a file")
 
 
 def _rollout(config: RolloutCommandConfig) -> int:
@@ -267,6 +275,52 @@ def _net_of(spec: str, rules: "Rules") -> "Evaluator | None":
 
     path = spec if Path(spec).is_dir() else spec.rpartition("@")[0]
     return CompiledEvaluator(load_checkpoint(path).net, rules) if path and Path(path).is_dir() else None
+
+
+def _analyse(config: AnalyseConfig, file: str | None) -> int:
+    from nardy_rl.analysis.game import Judge, analyse, check_depth  # noqa: PLC0415
+    from nardy_rl.analysis.page import page  # noqa: PLC0415
+    from nardy_rl.analysis.report import as_json, terminal_report  # noqa: PLC0415
+    from nardy_rl.files import write_json, write_text  # noqa: PLC0415
+    from nardy_rl.play.terminal import prepare_streams  # noqa: PLC0415
+    from nardy_rl.records.store import load  # noqa: PLC0415
+
+    if (file is None) == (config.file is None):
+        raise ValueError("give one file of games: python scripts/analyse.py FILE [field=value ...]")
+    source = Path(file or str(config.file))
+    if not source.is_file():
+        raise ValueError(f"{source} is a folder; give a file" if source.is_dir() else f"there is no file {source}")
+    if config.worst < 0:
+        raise ValueError(f"worst={config.worst} is not allowed; give 0 or more")
+    check_depth(config.depth)
+    _check_json(config.json)
+    _check_json(config.html, "html")
+    files = [path.resolve() for path in (source, *map(Path, filter(None, (config.html, config.json))))]
+    if len(set(files)) < len(files):
+        raise ValueError("html and json are files of their own, other than the games")
+    records = load(source)
+
+    def judge_of(rules: "Rules") -> Judge:
+        return Judge.load(
+            config.agent, rules, config.depth, search=config.search, rollout=config.rollout,
+            candidates=config.candidates, within=config.within, threads=config.threads,
+        )  # fmt: skip
+
+    _terminate_like_ctrl_c()
+    with _progress() as progress:
+        task = progress.add_task("% judged", total=100)
+        groups = analyse(records, judge_of, lambda share: progress.update(task, completed=round(100 * share)))
+    if config.html is not None:
+        write_text(Path(config.html), page(groups, source.name, config.agent, config.depth, config.worst))
+    if config.json is not None:
+        write_json(Path(config.json), as_json(groups, source.name, config.agent, config.depth))
+    prepare_streams()
+    console = Console(highlight=False)
+    for part in terminal_report(groups, config.agent, config.depth, config.worst):
+        console.print(part)
+    for path in filter(None, (config.html, config.json)):
+        console.print(f"Wrote {path}", soft_wrap=True, markup=False)
+    return 0
 
 
 def _build_bearoff(config: BearoffConfig) -> int:
@@ -437,6 +491,21 @@ def _terminate_like_ctrl_c() -> None:
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
 
 
+def _positional() -> str | None:
+    """Takes the first argument off the command line that is neither `field=value` nor an option.
+
+    It never passes hydra, whose grammar would ask for quotes around most names of files.
+    """
+    arguments = sys.argv[1:]
+    if any(argument.startswith("-") for argument in arguments):  # an option of hydra's may have a value
+        arguments = arguments[:1]
+    words = (word for word in arguments if not word.startswith(("-", "+", "~")))
+    found = next((word for word in words if "=" not in word or Path(word).is_file()), None)
+    if found is not None:
+        sys.argv.remove(found)
+    return found
+
+
 def _given() -> set[str]:
     """Names of the top-level fields that the command line sets."""
     overrides = HydraConfig.get().overrides.task
@@ -478,7 +547,7 @@ def run(name: str, schema: type[Any], command: Callable[[Any], int]) -> None:
             assert dataclasses.is_dataclass(config)
             code = command(config)
         except (ValueError, OSError) as error:
-            Console(stderr=True).print(f"[red]error:[/] {error}", highlight=False)
+            Console(stderr=True).print(f"[red]error:[/] {escape(str(error))}", highlight=False)
             code = 2
         except KeyboardInterrupt:
             code = 130

@@ -196,7 +196,14 @@ class RolloutCommandConfig:
     rules: str = "official"
     options: dict[str, Any] = field(default_factory=dict)
     rollout: RolloutSettings = field(
-        default_factory=lambda: RolloutSettings(trials=36 * 36 * 4, stop_se=0.002, out_of_reach=4.0)
+        default_factory=lambda: RolloutSettings(
+            trials=36 * 36 * 48,
+            min_trials=36 * 36,
+            truncate=20,
+            variance_reduction=False,
+            stop_se=0.004,
+            out_of_reach=4.0,
+        )
     )
     threads: int = 2
     state: str | None = None
@@ -352,7 +359,7 @@ class ReferenceSetConfig:
     within: float = 0.1
     rollout: RolloutSettings = field(
         default_factory=lambda: RolloutSettings(
-            trials=36 * 36 * 48, min_trials=36 * 18, truncate=6, variance_reduction=False, stop_se=0.0039
+            trials=36 * 36 * 96, min_trials=36 * 18, truncate=6, variance_reduction=False, stop_se=0.0039
         )
     )
     seed: int = 1
@@ -425,6 +432,39 @@ class OpeningBookConfig:
     threads: int = 2
     state: str | None = None
     out: str = "opening_book.json"
+
+
+@dataclass
+class AnalyseConfig:
+    """Judges the games of a file, turn by turn.
+
+    Attributes:
+        file: The games: text format or .mat (docs/records.md).
+        agent: The net that judges: a checkpoint, or a training run (its newest one).
+        depth: How deep plays are judged: `0ply`, `1ply`, `2ply`, ... or `rollout`. Luck is always judged at 0ply.
+        worst: Worst mistakes to draw.
+        html: File to write the report to, as one page.
+        json: File to write all figures to.
+        search: Move filters of the search.
+        rollout: How many trials, of what kind, and when to stop (depth `rollout`).
+        candidates: Plays of a turn that are rolled out, at most: the best ones one ply ahead, and the one made.
+        within: Plays further behind the best one than this are not rolled out, points.
+        threads: Threads that play rollouts; the result does not depend on it.
+    """
+
+    file: str | None = None
+    agent: str = "checkpoints/long-quick-v1"
+    depth: str = "2ply"
+    worst: int = 5
+    html: str | None = None
+    json: str | None = None
+    search: SearchConfig = field(default_factory=SearchConfig)
+    rollout: RolloutSettings = field(
+        default_factory=lambda: RolloutSettings(trials=36 * 16, min_trials=36 * 4, stop_se=0.01, out_of_reach=3.0)
+    )
+    candidates: int = 4
+    within: float = 0.1
+    threads: int = 2
 
 
 @dataclass

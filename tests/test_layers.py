@@ -24,7 +24,8 @@ LAYERS: dict[str, set[str]] = {
     "show": CORE | {"files"},
     "training": PLAYERS | {"config", "evaluation", "show"},
     "play": CORE | {"agents", "files", "records", "show"},
-    "cli": PLAYERS | {"config", "evaluation", "training", "play"},
+    "analysis": PLAYERS | {"records", "show"},
+    "cli": PLAYERS | {"config", "evaluation", "training", "play", "records", "analysis"},
     "engine": CORE | {"agents"},
     "envs": CORE | {"agents", "show"},
 }
@@ -39,7 +40,7 @@ ONLY_IN: dict[str, set[str]] = {
     "safetensors": {"value", "training"},
     "tensorboard": {"training"},
     "matplotlib": {"rules", "evaluation", "training", "cli", "show"},
-    "rich": {"evaluation", "training", "cli", "play", "show"},
+    "rich": {"evaluation", "training", "cli", "play", "show", "analysis"},
     "resvg_py": {"show"},
     "anywidget": {"play"},
     "traitlets": {"play"},

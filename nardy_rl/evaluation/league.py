@@ -54,7 +54,7 @@ from nardy_rl.evaluation.arena import (
 from nardy_rl.files import new_folder, write_json, write_text
 from nardy_rl.rules.scoring import levels
 from nardy_rl.rules.spec import Rules, make_rules, rules_as_dict, rules_from_dict
-from nardy_rl.value.checkpoint import META, WEIGHTS, newest_checkpoint, read_meta
+from nardy_rl.value.checkpoint import META, RUN_CHECKPOINTS, WEIGHTS, newest_checkpoint, read_meta
 
 FORMAT = 1
 LEAGUE, MATCHES, REPORT = "league.json", "matches", "report"
@@ -620,8 +620,9 @@ def strength_figure(table: Sequence[Standing]) -> Figure | None:
             level.append(standing)
         else:
             path, way = _split(standing.player.spec)
-            parent = Path(path).parent
-            runs.setdefault(f"{parent.parent.name if parent.name == 'checkpoints' else path}{way}", []).append(standing)
+            net = Path(path)
+            of_run = net.parent.name == RUN_CHECKPOINTS and net.name.isdigit()
+            runs.setdefault(f"{net.parent.parent.name if of_run else net.name}{way}", []).append(standing)
     if not runs:
         return None
     all_met = len({standing.matches for standing in table}) == 1
@@ -652,7 +653,7 @@ def strength_figure(table: Sequence[Standing]) -> Figure | None:
     ):
         axes.set(xlabel=f"{unit} training games", ylabel=label)
         axes.grid(alpha=0.3)
-    by_rating.legend(loc="lower right", frameon=False)
+    figure.legend(*by_rating.get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
     return figure
 
 

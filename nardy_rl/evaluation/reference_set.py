@@ -6,7 +6,7 @@ decisions of self-play is the mean over phases, weighted by their shares in thos
 
 Which plays: the judge looks one ply ahead at every afterstate. Those close behind its favourite are rolled out on
 shared dice, and so is whatever other agents would choose. A play that is not rolled out has an estimated loss: that of
-the favourite plus what the favourite is ahead by one ply.
+the favourite, and what the favourite is ahead by one ply, scaled as the plays that were rolled out say.
 """
 
 import dataclasses
@@ -308,6 +308,7 @@ def build_reference_set(config: ReferenceSetConfig, progress: Progress | None = 
         if progress is not None:
             progress(part.stop, len(drawn.boards))
 
+    estimated, scale = with_estimates(equities, loss, after)
     meta = {
         **identity,
         "unforced": drawn.unforced,
@@ -315,8 +316,8 @@ def build_reference_set(config: ReferenceSetConfig, progress: Progress | None = 
         "rolled_out": int((chosen & (stderr >= 0)).sum()),
         "trials": trials,
         "largest_stderr": float(np.nanmax(stderr)),
+        "estimate_scale": scale,
     }
-    estimated = with_estimates(equities, loss, after)
     return ReferenceSet(
         drawn.boards, drawn.dice, drawn.moved_first, drawn.phase, after,
         np.round(estimated, _ROUND), np.round(stderr, _ROUND), drawn.shares, rules, meta,
@@ -329,12 +330,21 @@ def choices_of(agent: Agent, decisions: Decisions) -> NDArray[np.int64]:
     return choose(agent.scores(decisions), offsets, np.zeros(len(offsets) - 1, dtype=np.uint64))
 
 
-def with_estimates(equities: NDArray[np.float64], loss: NDArray[np.float64], after: Afterstates) -> NDArray[np.float64]:
-    """Fills in the losses that are NaN: what the favourite by `equities` loses, and what it is ahead by them."""
+def with_estimates(
+    equities: NDArray[np.float64], loss: NDArray[np.float64], after: Afterstates
+) -> tuple[NDArray[np.float64], float]:
+    """Fills in the losses that are NaN, float64 (K,), and says by what scale.
+
+    A play loses what the favourite by `equities` loses, and what that is ahead by `equities` times a scale. One ply
+    overrates most differences, so the scale is the slope of the known losses over the equities (least squares).
+    """
     decision = np.repeat(np.arange(len(after.counts)), after.counts)
     favourite = choose(equities, after.offsets, np.zeros(len(after.counts), dtype=np.uint64))[decision]
-    estimate = loss[favourite] + equities[favourite] - equities
-    return np.where(np.isnan(loss), estimate, loss)
+    ahead, lost = equities[favourite] - equities, loss - loss[favourite]
+    known = ~np.isnan(loss)
+    square = float((ahead[known] ** 2).sum())
+    scale = float((ahead * lost)[known].sum()) / square if square else 1.0
+    return np.where(known, loss, loss[favourite] + max(scale, 0.0) * ahead), scale
 
 
 def _judged(

@@ -15,10 +15,10 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from nardy_rl.files import write_text
 from nardy_rl.play.session import Listing, Part, Said, Session, View
-from nardy_rl.records.record import MatchRecord, Record, RecordError
-from nardy_rl.records.text import format_records, parse_records
+from nardy_rl.records.record import MatchRecord, Record
+from nardy_rl.records.store import MAT, TEXT, load, save
+from nardy_rl.records.text import format_records
 from nardy_rl.rules.spec import Rules
 from nardy_rl.show.svg import MOVER, OPPONENT
 from nardy_rl.show.terminal import TerminalBoard
@@ -53,6 +53,8 @@ class RecordFile:
         """Raises a ValueError if a session must not or cannot be saved there."""
         if path.is_dir():
             raise ValueError(f"{path} is a folder; give the name of a file")
+        if path.suffix.lower() not in (TEXT, MAT):
+            raise ValueError(f"{path} should end in {TEXT} (or in {MAT}, for short nardy and other programs)")
         if path.exists() and path not in self._ours:
             raise ValueError(f"{path} is there already; give another name")
         if path.exists() and not path.stat().st_mode & 0o222:
@@ -75,7 +77,7 @@ class RecordFile:
         self.check(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         record = session.record()
-        write_text(path, format_records([record]))
+        save(path, record)
         self._ours.add(path)
         self.path = path
         self._written = record
@@ -89,15 +91,10 @@ def read_record(path: Path) -> Record:
     """The game or match that a file holds.
 
     Raises:
-        ValueError: It is not such a file (names the line), or holds several of them.
+        ValueError: It is not such a file (names the line, see `records.store.load`), or holds several of them.
         OSError: It cannot be read.
     """
-    try:
-        records = parse_records(path.read_text(encoding="utf-8"))
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not a file of records: it is not UTF-8 text") from error
-    except RecordError as error:
-        raise ValueError(f"{path}: {error}") from error
+    records = load(path)
     if len(records) > 1:
         raise ValueError(f"{path} holds {len(records)} games and matches; give a file with the one to go on with")
     return records[0]

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from nardy_rl.rules.notation import find_play, format_play
+from nardy_rl.rules.notation import find_play, format_play, parse_position
 from nardy_rl.rules.reference import Play, legal_plays
 from nardy_rl.rules.spec import OFFICIAL, Rules
 from nardy_rl.show.picture import Picture
@@ -27,7 +27,7 @@ class LegalPlays:
     The last line of a notebook's cell shows it, and `rich.print` shows it in a terminal.
 
     Attributes:
-        board: Counts (2, 26), rows (player on roll, opponent), each in its own numbering.
+        board: Counts (2, 26), rows (player on roll, opponent), each in its own numbering; or such a position as text.
         dice: The roll.
         rules: The variant.
         ask: Plays to be judged. The arrows are those of the first legal one.
@@ -41,6 +41,11 @@ class LegalPlays:
     ask: Sequence[str] = ()
     caption: str = ""
     most: int = 8
+
+    def __post_init__(self) -> None:
+        if isinstance(self.board, str):
+            object.__setattr__(self, "board", parse_position(self.board))
+        _ = self.plays  # what is wrong is said where it is made, not where it is shown
 
     @property
     def plays(self) -> list[Play]:

@@ -14,7 +14,7 @@ import copy
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -116,6 +116,16 @@ def make_samples(
     )
 
 
+def predictions(samples: Samples, rules: Rules) -> tuple[NDArray[Any], NDArray[Any]]:
+    """What the net said of winning, and what became of it, (M,) each: `Report.predicted` and `Report.actual`."""
+    if value_width(rules) == 1:
+        points = value_points(rules)
+        share = np.abs(points).max()
+        return samples.value @ points / share, samples.final @ points / share
+    wins = slice(levels(rules) + 1, None)
+    return samples.value[:, wins].sum(axis=1), samples.final[:, wins].sum(axis=1)
+
+
 def rollout_samples(games: Trajectories, evaluator: Evaluator, equities: NDArray[np.float32], rules: Rules) -> Samples:
     """The positions that were rolled out; their `target` is an equity, float32 (M, 1).
 
@@ -186,10 +196,8 @@ class BatchedTrainer:
 
         first_edge = np.concatenate([games.first_seat_equity for games in played])
         outcome = np.concatenate([games.outcome for games in played])
-        points = value_points(self.rules)
         n_levels = levels(self.rules)
-        scalar = value_width(self.rules) == 1
-        wins = slice(n_levels + 1, None)
+        predicted, actual = predictions(samples, self.rules)
         return Report(
             games=n,
             positions=len(samples.boards),
@@ -205,8 +213,8 @@ class BatchedTrainer:
             first_edge=float(first_edge.mean()),
             mars_rate=float((np.abs(outcome - n_levels) >= 2).mean()),
             draw_rate=float((outcome == n_levels).mean()),
-            predicted=samples.value @ points / np.abs(points).max() if scalar else samples.value[:, wins].sum(axis=1),
-            actual=samples.final @ points / np.abs(points).max() if scalar else samples.final[:, wins].sum(axis=1),
+            predicted=predicted,
+            actual=actual,
         )
 
     def state(self) -> dict[str, Tensor]:

@@ -1,7 +1,9 @@
 """Pictures of a run: calibration and the learning curve."""
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from nardy_rl.training.report import Calibration
@@ -50,4 +52,22 @@ def learning_curve(records: list[dict[str, Any]], title: str = "") -> Figure:
     by_games.legend(loc="lower right", frameon=False)
     if title:
         figure.suptitle(title)
+    return figure
+
+
+def log_curves(records: list[dict[str, Any]], names: Sequence[str]) -> Figure:
+    """Numbers of the log over games, one small picture each.
+
+    Args:
+        records: The run's log (see `runlog.read_metrics`).
+        names: Names in it, such as "loss/train"; see `report.summary`.
+    """
+    figure = Figure(figsize=(2.7 * len(names), 2.4), layout="constrained")
+    for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
+        points = [(record["games"] / 1000, record[name]) for record in records if record.get(name) is not None]
+        axes.plot(*np.array(points).reshape(-1, 2).T, color="C0")
+        axes.set_title(name, fontsize=9)
+        axes.set_xlabel("thousand games", fontsize=8)
+        axes.tick_params(labelsize=8)
+        axes.grid(alpha=0.3)
     return figure

@@ -99,9 +99,20 @@ class Calibration:
 
 
 def calibration(reports: list[Report]) -> Calibration:
-    """Bins of equal width from 0 to 1 (predictions outside, possible for a scalar net, fall into the outer bins)."""
-    predicted = np.concatenate([report.predicted for report in reports]).astype(np.float64)
-    actual = np.concatenate([report.actual for report in reports]).astype(np.float64)
+    """How what some iterations predicted came out."""
+    return calibrate(
+        *(np.concatenate([getattr(report, name) for report in reports]) for name in ("predicted", "actual"))
+    )
+
+
+def calibrate(predicted: NDArray[Any], actual: NDArray[Any]) -> Calibration:
+    """Sorts predictions into bins of equal width from 0 to 1.
+
+    Args:
+        predicted: (M,) probabilities; predictions outside, possible for a scalar net, fall into the outer bins.
+        actual: (M,) what became of them.
+    """
+    predicted, actual = predicted.astype(np.float64), actual.astype(np.float64)
     bins = np.clip((predicted * BINS).astype(np.int64), 0, BINS - 1)
     count = np.bincount(bins, minlength=BINS)
     with np.errstate(invalid="ignore"):

@@ -73,6 +73,7 @@ def reference() -> ReferenceSet:
         "rules": {},
         "shares": dict(zip(PHASES, empty.shares.tolist(), strict=True)),
         "afterstates_sha256": "0",
+        "estimate_scale": 0.9,
     }
     return dataclasses.replace(empty, loss=loss, stderr=stderr, meta=meta)
 

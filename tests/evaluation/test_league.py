@@ -514,12 +514,13 @@ def test_the_picture_has_a_line_for_each_run() -> None:
 
     table = [standing(f"runs/big/checkpoints/{games}{way}", games, games / 1e4 + bonus)
              for games in (3_000_000, 0, 1_000_000) for way, bonus in (("", 0), ("@1ply", 30))]  # fmt: skip
+    table += [standing(f"checkpoints/{name}", 9, 0.0) for name in ("kept", "kept-too")]
     table += [standing("runs/small/checkpoints/5", 5, -3.0), standing("random", None, -400.0)]
     figure = strength_figure(table)
     assert isinstance(figure, Figure)
     for axes in figure.axes:
         lines = {each.get_label(): each.lines[0] for each in axes.containers}
-        assert set(lines) == {"big", "big@1ply", "small"}
+        assert set(lines) == {"big", "big@1ply", "small", "kept", "kept-too"}
         assert lines["big"].get_xdata().tolist() == [0, 1, 3]
         assert axes.get_xlabel() == "million training games"
     assert figure.axes[0].containers[0].lines[0].get_ydata().tolist() == [0, 100, 300]
@@ -543,7 +544,3 @@ def test_the_command(tmp_path: Path) -> None:
     again = run(*where, "agents=[pips]", "bootstrap=20")
     assert again.returncode == 0, again.stderr
     assert len(list((tmp_path / "small" / "matches").iterdir())) == 3
-    refused = run(*where, "pairs=5")
-    assert refused.returncode == 2
-    assert "other pairs (4, not 5)" in refused.stderr
-    assert "Traceback" not in refused.stderr

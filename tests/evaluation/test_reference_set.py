@@ -192,8 +192,14 @@ def test_candidates_by_rank_by_distance_and_by_choice():
 def test_estimates_go_on_from_the_favourite():
     after = Afterstates(np.zeros((5, 2, 26), dtype=np.int8), np.array([0, 3, 5]))
     equities = np.array([0.5, 0.4, 0.1, 0.0, -0.25])
-    loss = np.array([0.02, 0.0, np.nan, 0.0, np.nan])
-    np.testing.assert_allclose(with_estimates(equities, loss, after), [0.02, 0.0, 0.42, 0.0, 0.25])
+    loss = np.array([0.02, 0.1, np.nan, 0.0, np.nan])
+    filled, scale = with_estimates(equities, loss, after)
+    assert scale == pytest.approx(0.8)
+    np.testing.assert_allclose(filled, [0.02, 0.1, 0.02 + 0.8 * 0.4, 0.0, 0.8 * 0.25])
+    loss[1] = np.nan
+    filled, scale = with_estimates(equities, loss, after)
+    assert scale == 1.0, "nothing to fit it to"
+    np.testing.assert_allclose(filled, [0.02, 0.12, 0.42, 0.0, 0.25])
 
 
 # --- building, saving, loading ----------------------------------------------------------------------------------------

@@ -87,12 +87,12 @@ def test_a_finished_game_is_saved_at_once(tmp_path: Path) -> None:
 def test_where_a_session_cannot_be_saved(tmp_path: Path) -> None:
     (tmp_path / "other.txt").write_text("mine")
     (tmp_path / "folder").mkdir()
-    names = ["no/folder/x.txt", "other.txt", "folder", "x" * 300, "\0", "a b.txt", "a b.txt"]
+    names = ["no/folder/x.txt", "other.txt", "folder", "x" * 300 + ".txt", "\0.txt", "x", "a b.txt", "a b.txt"]
     lines = [f"save {tmp_path}/{name}" for name in names]
     code, screen = played(RecordFile(tmp_path / "x.txt"), "plays", "1", *lines)
     assert code == 0
-    assert screen.count("Not saved:") == 5
-    for words in ("there is no folder", "is there already", "is a folder", "null"):
+    assert screen.count("Not saved:") == 6
+    for words in ("there is no folder", "is there already", "is a folder", "null", "should end in .txt"):
         assert words in screen.replace("\n", " ")
     assert (tmp_path / "other.txt").read_text() == "mine"
     assert {path.name for path in tmp_path.iterdir()} == {"a b.txt", "other.txt", "folder"}, "kept under the new name"
@@ -134,7 +134,7 @@ def test_an_error_of_the_agent_still_saves(tmp_path: Path) -> None:
     [
         (b"", "there is no game"),
         (b"hello\n", "line 1: cannot read 'hello'"),
-        (b"\xff\xfe\x00", "is not UTF-8 text"),
+        (b"\xff\xfe\x00", "zero byte"),
         (b"rules: official\n\n1. 63 24/15\n2. 99 24/15\n", "line 4"),
         (b"[game]\n\n1. 63 24/15\n[game]\n\n1. 63 24/15\n", "holds 2 games"),
     ],

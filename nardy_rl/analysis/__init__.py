@@ -1,0 +1,1 @@
+"""Played games judged: what every play lost, what every roll was worth, and what that makes of the result."""
