@@ -107,7 +107,7 @@ def _game(game: GameAnalysis, number: int) -> Iterator[str]:
 
 
 def _summaries(summaries: Sequence[Summary]) -> str:
-    headings = ["decisions", "error rate", *(f"{sign} {name}" for name, sign, _ in MARKS)]
+    headings = ["decisions", "error rate", *(sign for _, sign, _ in MARKS)]
     headings += ["lost", "luck", "result", "less luck"]
     rows = [
         [
@@ -128,20 +128,21 @@ def _summaries(summaries: Sequence[Summary]) -> str:
 def _turns(game: GameAnalysis) -> Iterator[str]:
     headings = [
         '<th class="n">turn</th>', "<th>player</th>", "<th>dice</th>", "<th>play</th>", '<th class="n">lost</th>',
-        "<th></th>", "<th>best plays, and how far behind the best</th>", '<th class="n">luck</th>',
-        '<th class="n">white&#x27;s equity</th>',
+        "<th></th>", '<th class="n">luck</th>',
+        '<th class="n">white’s equity</th>', "<th>best plays (behind the best)</th>",
     ]  # fmt: skip
     rows = []
     for turn in game.turns:
-        others = ", ".join(
-            f"{format_play(judged.play.steps)}&nbsp;{judged.loss:.3f}{_stderr(judged)}" for judged in turn.plays[:3]
+        best = "; ".join(
+            format_play(judged.play.steps) + (f" ({judged.loss:.3f}{_stderr(judged)})" if rank else "")
+            for rank, judged in enumerate(turn.plays[:3])
         )
         rows.append([
             f'<td class="n">{turn.number}</td>', f"<td>{COLOURS[turn.player]}</td>", f"<td>{dice_text(turn)}</td>",
             f"<td>{play_text(turn)}</td>", _number("" if turn.made is None else f"{turn.loss:.3f}"),
             f'<td class="sign">{sign_of(turn)}</td>',
-            f"<td>{others or ('forced' if turn.forced else '')}</td>", _number(f"{turn.luck:+z.3f}"),
-            _number(f"{turn.sign * turn.before:+z.3f}"),
+            _number(f"{turn.luck:+z.3f}"), _number(f"{turn.sign * turn.before:+z.3f}"),
+            f"<td>{best or ('forced' if turn.forced else '')}</td>",
         ])  # fmt: skip
     yield _table(headings, rows, [bool(sign_of(turn)) for turn in game.turns])
 

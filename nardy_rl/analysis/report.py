@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from nardy_rl.analysis.game import MARKS, GameAnalysis, Group, JudgedTurn, Summary, mark, shown_name, worst
+from nardy_rl.analysis.game import MARKS, ROLLOUT, GameAnalysis, Group, JudgedTurn, Summary, mark, shown_name, worst
 from nardy_rl.records.record import DROPPED, FIRST, NOBODY, RESIGNED
 from nardy_rl.records.text import number_text
 from nardy_rl.rules.notation import format_play, format_position
@@ -54,9 +54,14 @@ def account_text(game: GameAnalysis) -> str:
     """What the result is made of, from the first player's side; empty without a result."""
     if game.result is None or game.start is None or game.drift is None:
         return ""
+    rest = ["the judge's changes of mind"]
+    if game.record.ended == RESIGNED:
+        rest.append("the resignation")
+    if game.record.ended == DROPPED or any(turn.cube > 1 for turn in game.turns):
+        rest.append("the cube")
     return (
         f"Result for {game.names[0]}: {game.result:+.2f} = {game.start:+z.2f} (before the first throw) "
-        f"{game.luck:+z.2f} (luck) {-game.lost:+z.2f} (plays) {game.drift:+z.2f} (the judge's changes of mind)."
+        f"{game.luck:+z.2f} (luck) {-game.lost:+z.2f} (plays) {game.drift:+z.2f} ({' and '.join(rest)})."
     )
 
 
@@ -72,8 +77,9 @@ def group_title(group: Group) -> str:
 
 def judge_text(agent: str, depth: str) -> str:
     """Who judges."""
+    how = "by rollouts (± is one standard error)" if depth == ROLLOUT else f"at {depth}"
     return (
-        f"Judge: {agent}, plays at {depth}, luck at 0ply. Lost and luck are in points, error rates in thousandths of "
+        f"Judge: {agent}, plays {how}, luck at 0ply. Lost and luck are in points, error rates in thousandths of "
         "a point per unforced decision."
     )
 

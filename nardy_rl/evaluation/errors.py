@@ -183,7 +183,8 @@ def notes(found: ErrorRate) -> list[str]:
         f"{turns}: who errs as it does is flattered.",
         f"Chance in the rollouts adds at most {1000 * selection_bias(found.reference):.2f} to every agent's loss "
         "(the best play is the best of noisy figures).",
-        f"Plays that were not rolled out are judged one ply ahead, times {meta['estimate_scale']:.2f}, as those that were say.",
+        f"Plays that were not rolled out are judged one ply ahead, times {meta['estimate_scale']:.2f} (fitted to those "
+        "that were).",
     ]
 
 

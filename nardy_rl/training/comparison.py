@@ -7,6 +7,7 @@ is shared with others the clock would measure those. Stopped, the comparison goe
 
 import dataclasses
 import io
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from nardy_rl.config import CompareConfig, MatchConfig, Schedule, TrainConfig
+from nardy_rl.config import ALGORITHMS, CompareConfig, MatchConfig, Schedule, TrainConfig
 from nardy_rl.files import write_text
 from nardy_rl.training.runlog import read_metrics
 from nardy_rl.training.train import final_matches, train
@@ -119,15 +120,17 @@ def compare(config: CompareConfig, say: Callable[[str], None]) -> str:
         if getattr(config, name) < 2:
             raise ValueError(f"{name}={getattr(config, name)} is not allowed; an interval needs 2 or more")
     runs = comparison_runs(config)
-    for label, run in runs.items():
+    open_runs = {label: run for label, run in runs.items() if not _finished(Path(config.runs_dir) / run.name)}
+    if open_runs:
+        _load_compiled_code()
+    for label, run in open_runs.items():
         folder = Path(config.runs_dir) / run.name
-        if not _finished(folder):
-            say(f"{label}: {run.games:,} games")
-            resume = str(folder) if newest_checkpoint(folder) else None
-            outcome = train(dataclasses.replace(run, resume=resume), given={"resume"} if resume else None)
-            if not outcome.finished:
-                raise KeyboardInterrupt
-            final_matches(outcome)
+        say(f"{label}: {run.games:,} games")
+        resume = str(folder) if newest_checkpoint(folder) else None
+        outcome = train(dataclasses.replace(run, resume=resume), given={"resume"} if resume else None)
+        if not outcome.finished:
+            raise KeyboardInterrupt
+        final_matches(outcome)
     points = {label: strength(read_metrics(Path(config.runs_dir) / run.name)) for label, run in runs.items()}
     text = io.StringIO()
     with mpl.rc_context({"svg.hashsalt": "nardy_rl"}):  # the same runs give the same file
@@ -228,6 +231,22 @@ def comparison_table(points: dict[str, list[Strength]]) -> str:
 def _folder(label: str) -> str:
     """The name of a run's folder."""
     return label.replace(",", "").replace("/", "-").replace(" ", "-")
+
+
+def _load_compiled_code() -> None:
+    """Lets every trainer work a little, so that the first run is not charged for seconds of loading."""
+    with tempfile.TemporaryDirectory() as folder:
+        for algorithm in ALGORITHMS:
+            train(
+                TrainConfig(
+                    runs_dir=folder,
+                    algorithm=algorithm,
+                    games=2,
+                    search_share=0.02,
+                    rollout_turns=0,
+                    match=MatchConfig(every_games=0),
+                )
+            )
 
 
 def _finished(folder: Path) -> bool:

@@ -67,6 +67,8 @@ def test_outcomes_in_words(groups):
     assert group_title(groups[0]) == ""
     assert group_title(groups[1]) == f"Match to 5 points: {LONG} – {SLY}, 2 : 0"
     assert account_text(unfinished) == ""
+    assert account_text(draw).endswith("(the judge's changes of mind).")
+    assert account_text(resigned).endswith("(the judge's changes of mind and the resignation).")
     numbers = [float(number) for number in re.findall(r"[-+]\d+\.\d\d", account_text(resigned))]
     assert numbers[0] == -2.0
     assert sum(numbers[1:]) == pytest.approx(numbers[0], abs=0.025)
