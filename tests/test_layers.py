@@ -39,7 +39,7 @@ ONLY_IN: dict[str, set[str]] = {
     "torch": {"value", "endgame", "agents", "training", "evaluation", "cli"},
     "safetensors": {"value", "training"},
     "tensorboard": {"training"},
-    "matplotlib": {"rules", "evaluation", "training", "cli", "show"},
+    "matplotlib": {"rules", "evaluation", "training", "cli", "show", "analysis"},
     "rich": {"evaluation", "training", "cli", "play", "show", "analysis"},
     "resvg_py": {"show"},
     "anywidget": {"play"},

@@ -26,7 +26,7 @@ Notebook = Any
 
 @pytest.fixture(scope="module")
 def executed() -> Iterator[dict[str, Notebook | BaseException]]:
-    """All notebooks with their outputs, or the error that stopped one. They run side by side: most of it is starting."""
+    """All notebooks with their outputs, or the error that stopped one; run side by side, as most of it is starting."""
 
     async def run(path: Path) -> Notebook:
         notebook = nbformat.read(path, as_version=4)
@@ -100,25 +100,12 @@ def test_every_rule_is_shown(executed: dict[str, Notebook | BaseException]) -> N
         assert any(map(outputs, below)), rule
         assert sum(map(pictures, below)) or rule == "R6.2", f"{rule} has no picture"  # R6.2 is not about a position
     legal = {rule: "\n".join(map(text, below)) for rule, below in shown.items()}
-    for rule in (
-        "R1.1",
-        "R1.3",
-        "R2.1",
-        "R2.2",
-        "R2.3",
-        "R3.1",
-        "R3.2",
-        "R3.3",
-        "R3.4",
-        "R3.5",
-        "R4.1",
-        "R4.2",
-        "R4.3",
-    ):
+    for rule in ["R1.1", "R1.3", "R2.1", "R2.2", "R2.3", "R3.1", "R3.2", "R3.3", "R3.5", "R4.1", "R4.2", "R4.3"]:
         assert "✓" in legal[rule], rule
         assert "✗" in legal[rule], rule
     for rule in ("R1.3", "R2.1", "R4.2", "R8.2", "R8.3"):
         assert f"({rule}" in legal[rule], f"{rule} is not the reason for anything"
+    assert len(re.findall(r"^24:\S.* (ahead|home|none) +legal$", legal["R3.4"], re.MULTILINE)) == 6
     assert "mars: 2" in legal["R5.1"]
     assert "draw: 0.5" in legal["R5.4"]
     widget = cells[-1].outputs[0].data

@@ -292,7 +292,7 @@ def build_reference_set(config: ReferenceSetConfig, progress: Progress | None = 
         "afterstates_sha256": _checksum(after),
     }
     work = _work_folder(Path(config.work), identity)
-    loss, stderr, trials = np.full(len(equities), np.nan), np.full(len(equities), np.nan), 0
+    loss, stderr, trials = np.full(len(equities), np.nan), np.full(len(equities), np.nan), np.zeros(len(equities))
     for first in range(0, len(drawn.boards), _BATCH):
         part = slice(first, min(first + _BATCH, len(drawn.boards)))
         rows = np.flatnonzero(chosen[after.offsets[part.start] : after.offsets[part.stop]]) + after.offsets[part.start]
@@ -304,7 +304,7 @@ def build_reference_set(config: ReferenceSetConfig, progress: Progress | None = 
             write_bytes(path, content.getvalue())
         with np.load(path, allow_pickle=False) as file:
             loss[rows], stderr[rows] = file["loss"], file["stderr"]
-            trials += int(file["trials"].sum())
+            trials[rows] = file["trials"]
         if progress is not None:
             progress(part.stop, len(drawn.boards))
 
@@ -313,8 +313,8 @@ def build_reference_set(config: ReferenceSetConfig, progress: Progress | None = 
         **identity,
         "unforced": drawn.unforced,
         "shares": {name: float(share) for name, share in zip(PHASES, drawn.shares, strict=True)},
-        "rolled_out": int((chosen & (stderr >= 0)).sum()),
-        "trials": trials,
+        "rolled_out": int((trials > 0).sum()),
+        "trials": int(trials.sum()),
         "largest_stderr": float(np.nanmax(stderr)),
         "estimate_scale": scale,
     }
