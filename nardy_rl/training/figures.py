@@ -46,7 +46,7 @@ def learning_curve(records: list[dict[str, Any]], title: str = "") -> Figure:
             axes.fill_between(xs, low, high, color=color, alpha=0.2, linewidth=0)
     for axes, label in ((by_games, "thousand games"), (by_minutes, "minutes of training")):
         axes.axhline(0, color="0.6", linewidth=1)
-        axes.set(xlabel=label, xlim=(0, None), ylim=(-2, 2.05))
+        axes.set(xlabel=label, xlim=(0, None))
         axes.grid(alpha=0.3)
     by_games.set_ylabel("points per game")
     by_games.legend(loc="lower right", frameon=False)
