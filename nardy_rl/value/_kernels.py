@@ -1,8 +1,8 @@
 """The value net in 16-bit integers: what makes choosing plays fast.
 
 The first layer is a sum of rows and the second a small matrix product, so both run at twice the speed with numbers
-half as wide, and x86 processors have one instruction for a pair of 16-bit products. Rounding moves an equity by less
-than a thousandth of a point (tests hold it), which hardly ever changes a choice; learning stays in float32.
+half as wide, and x86 processors have one instruction for a pair of 16-bit products. Rounding moves an equity by a few
+thousandths of a point at most (tests hold it), which hardly ever changes a choice; learning stays in float32.
 
 - First layer: unit i counts in steps of 1 / scale[i]. The scale is chosen from the weights so that no sum of any
   position can leave int16, so sums in between may wrap. The board's own sum comes from float32 and is rounded once.

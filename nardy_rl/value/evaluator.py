@@ -80,7 +80,7 @@ class CompiledEvaluator:
     """The same net compiled: the first layer once per roll, then only what differs in each afterstate.
 
     Positions are always evaluated in float32. Afterstates may be evaluated in 16-bit integers, several times as fast
-    and within a thousandth of a point: enough to choose a play by (see `_kernels`).
+    and within a few thousandths of a point: enough to choose a play by (see `_kernels`).
 
     Attributes:
         rules: Whose scoring turns values into equities.

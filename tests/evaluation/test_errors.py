@@ -251,11 +251,7 @@ def test_as_a_user_types_it(tmp_path):
     assert "x to play" in done.stdout
     broken = tmp_path / "broken.npz"
     save_reference_set(dataclasses.replace(own, loss=own.loss + 1), broken)
-    for wrong, message in (
-        (f"reference={broken}", "never less"), ("agent=nobody", "unknown agent"), ("rules=fnr", "no reference set"),
-        ("worst=-1", "worst=-1"), ("json=no/such.json", "there is no folder"),
-    ):  # fmt: skip
-        refused = run("error_rate.py", wrong, cwd=tmp_path)
-        assert refused.returncode == 2
-        assert message in refused.stderr
-        assert "Traceback" not in refused.stderr
+    refused = run("error_rate.py", f"reference={broken}", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "never less" in refused.stderr
+    assert "Traceback" not in refused.stderr

@@ -20,7 +20,7 @@ def test_it_shows_how_far_the_run_is_and_the_curve(tmp_path: Path) -> None:
     train(config, live)
     page = live.as_html()
     assert 'value="64" max="64"' in page
-    assert re.search(r"64 games, \d+ a second, loss [\d.]+, \d+ s trained, done", page)
+    assert re.search(r"64 games, [\d,]+ a second, loss [\d.]+, \d+ s trained, done", page)
     (curve,) = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', page)
     assert b"<svg" in base64.b64decode(curve)
     live.stopping()
