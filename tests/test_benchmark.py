@@ -22,4 +22,4 @@ def test_boards_to_evaluate_come_from_real_play() -> None:
 
 
 LONG_TURNS = 6206
-SHORT_TURNS = 3239
+SHORT_TURNS = 3100

@@ -23,7 +23,7 @@ _NAMED: dict[str, tuple[Callable[[Rules], Agent], str]] = {
 AGENT_KINDS: dict[str, str] = {
     **{name: description for name, (_, description) in _NAMED.items()},
     "PATH": "a trained value net: the directory of its checkpoint, or of a training run (its newest one)",
-    "PATH@1ply": "the same net looking one roll further ahead; @2ply two rolls, and so on (@0ply is PATH itself)",
+    "PATH@1ply": "the same net looking one roll further ahead; @2ply two rolls, up to @4ply (@0ply is PATH itself)",
 }
 """What a spec can be, and in one line what that plays like."""
 
@@ -75,9 +75,9 @@ def _net_agent(spec: str, path: str, way: str, rules: Rules, search: "SearchConf
 
     if spec == path:
         return ValueAgent.load(path, rules)
-    plies = re.fullmatch(r"([0-9])ply", way)
+    plies = re.fullmatch(r"([0-4])ply", way)
     if plies:
         from nardy_rl.agents.search import SearchAgent  # noqa: PLC0415
 
         return SearchAgent.load(spec, path, rules, int(plies[1]), search)
-    raise ValueError(f"there is no way to play called {way!r}; write @0ply, @1ply, @2ply, ...")
+    raise ValueError(f"there is no way to play called {way!r}; write @0ply to @4ply")

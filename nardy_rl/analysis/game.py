@@ -470,8 +470,8 @@ def check_depth(depth: str) -> int | None:
     """
     if depth == ROLLOUT:
         return None
-    if not re.fullmatch("[0-9]ply", depth):
-        raise ValueError(f"depth={depth!r} is not allowed; choose 0ply, 1ply, 2ply, ... or {ROLLOUT}")
+    if not re.fullmatch("[0-4]ply", depth):
+        raise ValueError(f"depth={depth!r} is not allowed; choose 0ply to 4ply, or {ROLLOUT}")
     return int(depth[0])
 
 

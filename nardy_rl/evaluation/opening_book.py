@@ -21,6 +21,7 @@ from nardy_rl.agents.luck import is_lot, load_judge
 from nardy_rl.agents.rollout import Progress, RolloutSettings, rollout, rollout_candidates, top_candidates
 from nardy_rl.config import OpeningBookConfig
 from nardy_rl.evaluation.arena import Z95
+from nardy_rl.evaluation.reference_set import check_horizon
 from nardy_rl.files import write_json
 from nardy_rl.rules.board import Boards, flip, new_boards
 from nardy_rl.rules.dice import ROLL_WEIGHTS, ROLLS
@@ -119,6 +120,7 @@ def build_book(config: OpeningBookConfig, progress: Progress | None = None) -> O
     edge_settings.check()
     config.rollout.check()
     checkpoint = load_checkpoint(config.judge)
+    check_horizon(checkpoint, rules, config.rollout)
     judge = load_judge(checkpoint.path, rules)
     folder = None if config.state is None else Path(config.state)
     if folder is not None:
@@ -145,7 +147,11 @@ def build_book(config: OpeningBookConfig, progress: Progress | None = None) -> O
     meta = {
         "format": FORMAT,
         "rules": rules_as_dict(rules),
-        "judge": {"run": checkpoint.meta.get("run"), "games": checkpoint.meta.get("games")},
+        "judge": {
+            "run": checkpoint.meta.get("run"),
+            "games": checkpoint.meta.get("games"),
+            "rules": checkpoint.meta.get("config", {}).get("rules"),
+        },
         "rollout": dataclasses.asdict(config.rollout),
         "edge_trials": config.edge_trials,
         "candidates": config.candidates,
@@ -345,17 +351,34 @@ def judge_text(book: OpeningBook) -> str:
     """What the figures rest on, one line."""
     judge, settings = book.meta["judge"], RolloutSettings(**book.meta["rollout"])
     turns = "to the end" if settings.truncate is None else f"for {settings.truncate} turns, then its own word stands"
+    learnt = f", trained under `{judge['rules']}`" if judge["rules"] else ""
     return (
-        f"Judge: the net of run {judge['run']} after {judge['games']:,} games; it plays both sides of every trial "
-        f"{turns}. ± is 1.96 standard errors."
+        f"Judge: the net of run {judge['run']} after {judge['games']:,} games{learnt}; it plays both sides of every "
+        f"trial {turns}. ± is 1.96 standard errors."
     )
+
+
+def choices_text(book: OpeningBook) -> str:
+    """How many of the rolls leave a choice at all, one line."""
+    answers = [answer for entries in book.replies.values() for answer in entries]
+    counts = [
+        f"{sum(len(entry.plays) > 1 for entry in entries)} of {len(entries)} {name}"
+        for name, entries in (("first rolls", book.first), ("replies", answers))
+        if entries
+    ]
+    return f"More than one play comes into question for {' and '.join(counts)}."
 
 
 def page_text(books: dict[str, OpeningBook]) -> str:
     """The books, by the name of their rules, as a page in Markdown."""
     lines = ["# Opening book", "", _INTRODUCTION, ""]
     for name, book in books.items():
-        lines += [f"## First rolls, rules `{name}`", "", f"**{edge_text(book)}.** {judge_text(book)}", ""]
+        lines += [
+            f"## First rolls, rules `{name}`",
+            "",
+            f"{edge_text(book)}. {choices_text(book)} {judge_text(book)}",
+            "",
+        ]
         lines += [*_markdown(book.first), ""]
     for name, book in books.items():
         shown: dict[str, list[str]] = {}
@@ -375,7 +398,8 @@ def page_text(books: dict[str, OpeningBook]) -> str:
 _INTRODUCTION = """\
 Written by `python scripts/opening_book.py page=docs/opening_book.md` from the data of the package
 (`nardy_rl/data/opening_book_*.json`); `python scripts/opening_book.py build=true` makes the data. Points are in the
-numbering of the player who makes the play (24 = head); equities are his expected points per game."""
+numbering of the player who makes the play (24 = head); equities are his expected points per game. A player's first turn
+seldom leaves a choice, as one checker a turn may leave the head (R2.1): choices begin with the second turn."""
 
 
 def _markdown(entries: Sequence[BookRoll]) -> list[str]:

@@ -26,7 +26,7 @@ from nardy_rl.agents.base import Agent, Decisions, choose, decide
 from nardy_rl.agents.lookahead import backed_up_equities
 from nardy_rl.agents.luck import load_judge
 from nardy_rl.agents.registry import make_agent
-from nardy_rl.agents.rollout import rollout_candidates
+from nardy_rl.agents.rollout import RolloutSettings, rollout_candidates
 from nardy_rl.config import ReferenceSetConfig, as_dict
 from nardy_rl.endgame.evaluator import table_of
 from nardy_rl.files import write_bytes, write_json
@@ -36,7 +36,7 @@ from nardy_rl.rules.board import Boards, check_boards, check_dice, flip
 from nardy_rl.rules.plays import Afterstates, legal_afterstates
 from nardy_rl.rules.scoring import settle
 from nardy_rl.rules.spec import HEAD, HOME, SLOTS, Rules, make_rules, rules_as_dict, rules_from_dict
-from nardy_rl.value.checkpoint import WEIGHTS, load_checkpoint
+from nardy_rl.value.checkpoint import WEIGHTS, Checkpoint, load_checkpoint
 from nardy_rl.value.evaluator import Evaluator, afterstate_equities
 
 FORMAT = 1
@@ -268,6 +268,7 @@ def build_reference_set(config: ReferenceSetConfig, progress: Progress | None = 
     if config.candidates < 1 or not config.within >= 0:
         raise ValueError(f"candidates={config.candidates}, within={config.within}: give 1 or more and 0 or more points")
     checkpoint = load_checkpoint(config.judge)
+    check_horizon(checkpoint, rules, config.rollout)
     judge = load_judge(checkpoint.path, rules)
     drawn = draw_decisions(judge, rules, config.games, config.decisions, config.seed)
     after = sorted_afterstates(drawn.boards, drawn.dice, rules)
@@ -322,6 +323,21 @@ def build_reference_set(config: ReferenceSetConfig, progress: Progress | None = 
         drawn.boards, drawn.dice, drawn.moved_first, drawn.phase, after,
         np.round(estimated, _ROUND), np.round(stderr, _ROUND), drawn.shares, rules, meta,
     )  # fmt: skip
+
+
+def check_horizon(judge: Checkpoint, rules: Rules, settings: RolloutSettings) -> None:
+    """Raises a ValueError if trials stop before their end at a net that learnt other results of games than these.
+
+    Such a net may play the trials, but what it says of a position is the worth of another game: that of `official`
+    holds the second player's last throw (R5.4) for his, which costs the first player a tenth of a point.
+    """
+    for option in ("scoring", "draw", "last_roll_mars"):
+        learnt, wanted = getattr(judge.rules, option), getattr(rules, option)
+        if settings.truncate is not None and learnt != wanted:
+            raise ValueError(
+                f"{judge.path} was trained for {option} {learnt!r}, not {wanted!r}: it cannot judge unfinished games; "
+                "give rollout.truncate=null"
+            )
 
 
 def choices_of(agent: Agent, decisions: Decisions) -> NDArray[np.int64]:

@@ -165,7 +165,7 @@ class BatchedTrainer:
 
     def iterate(self, iteration: int, games_done: int, n: int, next_n: int) -> Report:
         """Plays and learns from `n` games on dice streams `games_done` ...; `next_n` more will follow (0: none)."""
-        started = time.perf_counter()
+        started, before_all = time.perf_counter(), time.process_time()
         evaluator, chunks = self._play(iteration, games_done, n)
         progress = games_done / self.config.games
         lam, lr = self.config.lam.at(progress), self.config.lr.at(progress)
@@ -193,6 +193,9 @@ class BatchedTrainer:
         learn_s = prepare_s + time.thread_time() - before
         if not self.config.overlap:
             self._actor.load_state_dict(self.net.state_dict())
+
+        if self.config.algorithm == "rollouts":  # they have threads of their own
+            play_s = max(0.0, time.process_time() - before_all - learn_s)
 
         first_edge = np.concatenate([games.first_seat_equity for games in played])
         outcome = np.concatenate([games.outcome for games in played])

@@ -14,6 +14,7 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
 from nardy_rl.config import ALGORITHMS, CompareConfig, MatchConfig, Schedule, TrainConfig
 from nardy_rl.files import write_text
@@ -68,7 +69,9 @@ def comparison_runs(config: CompareConfig) -> dict[str, TrainConfig]:
         "backup, lambda 0, from TD": few(10, algorithm="backup", lam=none, init=start, lr=low),
         "backup, lambda 0.7, from TD": few(10, algorithm="backup", init=start, lr=low),
         "batched, lambda 0.7, from TD": but(init=start, lr=low),
-        "rollouts, from TD": few(48, algorithm="rollouts", search_share=0.02, batches=8, init=start, lr=low),
+        "rollouts, from TD": few(
+            48, algorithm="rollouts", search_share=0.02, batches=8, overlap=False, init=start, lr=low
+        ),
     }
     return {
         label: dataclasses.replace(
@@ -179,7 +182,7 @@ def strength(records: list[dict[str, Any]]) -> list[Strength]:
 
 def comparison_figure(points: dict[str, list[Strength]]) -> Figure:
     """Points per game against `REFERENCE`, over games and over processor minutes, a row for each of `PANELS`."""
-    figure = Figure(figsize=(9, 3 * len(PANELS)), layout="constrained")
+    figure = Figure(figsize=(10, 2.6 * len(PANELS)), layout="constrained")
     grid = figure.subplots(len(PANELS), 2, sharey="row", squeeze=False)
     for (title, labels), (by_games, by_minutes) in zip(PANELS.items(), grid, strict=True):
         for number, label in enumerate(labels):
@@ -201,16 +204,25 @@ def comparison_figure(points: dict[str, list[Strength]]) -> Figure:
                     elinewidth=0.6,
                     label=label,
                 )
-        best = max(point.ppg[REFERENCE] for label in labels for point in points[label])
+        every = [point for label in labels for point in points[label]]
+        best = max(point.ppg[REFERENCE] for point in every)
         worst = min(points[label][-1].ppg[REFERENCE] for label in labels)
-        for axes, label in ((by_games, "thousand games"), (by_minutes, "processor minutes")):
+        lowest = max(-2.05, min(worst, best - 0.3) - 0.3)
+        shown = [point for point in every if point.ppg[REFERENCE] > lowest]
+        for axes, name, xs in (
+            (by_games, "thousand games", [point.games / 1000 for point in shown]),
+            (by_minutes, "processor minutes", [point.minutes for point in shown]),
+        ):
             axes.set_xscale("log")
-            axes.set(xlabel=label, ylim=(max(-2.05, min(worst, best - 0.3) - 0.3), best + 0.1))
+            axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+            axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+            axes.xaxis.set_minor_formatter(NullFormatter())
+            axes.set(xlabel=name, xlim=(min(xs) / 1.3, max(xs) * 1.3), ylim=(lowest, best + 0.1))
             axes.axhline(0, color="0.6", linewidth=1)
             axes.grid(alpha=0.3)
         by_games.set_ylabel(f"points per game\nagainst {Path(REFERENCE).name}")
         by_games.set_title(title, loc="left", fontsize=10)
-        by_minutes.legend(loc="lower right", frameon=False, fontsize=8)
+        by_minutes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8)
     return figure
 
 

@@ -306,7 +306,7 @@ def test_a_folder_goes_before_a_way(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("way", ["", "ply", "-1ply", "1 ply", "10ply", "١ply", "deep"])
 def test_unknown_way(way: str) -> None:
-    with pytest.raises(ValueError, match=rf"no way to play called '{way}'; write @0ply, @1ply"):
+    with pytest.raises(ValueError, match=rf"no way to play called '{way}'; write @0ply to @4ply"):
         make_agent(f"{NET}@{way}", OFFICIAL)
 
 

@@ -245,9 +245,9 @@ def test_rollouts():
     assert turn.made.loss_stderr > 0
 
 
-@pytest.mark.parametrize("depth", ["", "ply", "1", "-1ply", "10ply", "rollouts", "1PLY"])
+@pytest.mark.parametrize("depth", ["", "ply", "1", "-1ply", "5ply", "rollouts", "1PLY"])
 def test_other_depths_are_refused(depth):
-    with pytest.raises(ValueError, match=r"choose 0ply, 1ply, 2ply, \.\.\. or rollout"):
+    with pytest.raises(ValueError, match="choose 0ply to 4ply, or rollout"):
         judge(depth=depth)
 
 

@@ -122,7 +122,7 @@ def test_the_edge_is_that_of_whole_games_and_the_mean_of_the_first_rolls(net, bo
 
 
 def test_where_the_lot_is_played_there_are_no_doubles(net):
-    fnr = build_book(config(net, rules="fnr", replies=False))
+    fnr = build_book(config(net, rules="fnr", replies=False, rollout=dataclasses.replace(FEW, truncate=None)))
     assert [entry.roll for entry in fnr.first] == [roll for roll in ALL_ROLLS if roll[0] != roll[1]]
     assert fnr.replies == {}
     assert fnr.mean_of_first[0] == pytest.approx(np.mean([entry.plays[0].equity for entry in fnr.first]))
@@ -191,6 +191,7 @@ def test_shown_and_as_a_page(book):
     assert "run tiny after 0 games" in judge_text(book)
 
     page = page_text({"official": book})
+    assert "for 1 of 21 first rolls and 21 of 441 replies." in page
     for entry in (*book.first, *book.replies["65"]):
         best = entry.plays[0]
         assert f"| {entry.roll[0]}-{entry.roll[1]} | {best.play} | {best.equity:+.4f} ±" in page
@@ -205,6 +206,8 @@ def test_shown_and_as_a_page(book):
         ({"rollout": RolloutSettings(trials=10)}, "trials=10"),
         ({"judge": "/no/such/net"}, "is not a checkpoint"),
         ({"rules": "nardy"}, "unknown rules"),
+        ({"rules": "fnr"}, "was trained for draw 'last_roll', not 'none': it cannot judge unfinished games"),
+        ({"options": {"scoring": "backgammon"}}, "was trained for scoring"),
         ({"threads": 0}, "threads=0"),
     ],
 )

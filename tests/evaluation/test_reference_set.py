@@ -301,6 +301,7 @@ def test_damaged_sets_are_refused(built, tmp_path):
         ({"others": ["nobody"]}, "unknown agent 'nobody'"),
         ({"rollout": RolloutSettings(trials=10)}, "trials=10"),
         ({"rules": "nardy"}, "unknown rules"),
+        ({"rules": "fnr"}, "give rollout.truncate=null"),
     ],
 )
 def test_mistakes(net, tmp_path, change, message):
