@@ -8,6 +8,7 @@ import dataclasses
 import importlib.resources
 import json
 import math
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -373,12 +374,8 @@ def page_text(books: dict[str, OpeningBook]) -> str:
     """The books, by the name of their rules, as a page in Markdown."""
     lines = ["# Opening book", "", _INTRODUCTION, ""]
     for name, book in books.items():
-        lines += [
-            f"## First rolls, rules `{name}`",
-            "",
-            f"{edge_text(book)}. {choices_text(book)} {judge_text(book)}",
-            "",
-        ]
+        facts = textwrap.fill(f"{edge_text(book)}. {choices_text(book)} {judge_text(book)}", 120)
+        lines += [f"## First rolls, rules `{name}`", "", facts, ""]
         lines += [*_markdown(book.first), ""]
     for name, book in books.items():
         shown: dict[str, list[str]] = {}

@@ -329,7 +329,7 @@ def check_horizon(judge: Checkpoint, rules: Rules, settings: RolloutSettings) ->
     """Raises a ValueError if trials stop before their end at a net that learnt other results of games than these.
 
     Such a net may play the trials, but what it says of a position is the worth of another game: that of `official`
-    holds the second player's last throw (R5.4) for his, which costs the first player a tenth of a point.
+    counts on the second player's last throw (R5.4), which is worth him nearly a tenth of a point.
     """
     for option in ("scoring", "draw", "last_roll_mars"):
         learnt, wanted = getattr(judge.rules, option), getattr(rules, option)

@@ -191,7 +191,7 @@ def test_shown_and_as_a_page(book):
     assert "run tiny after 0 games" in judge_text(book)
 
     page = page_text({"official": book})
-    assert "for 1 of 21 first rolls and 21 of 441 replies." in page
+    assert "for 1 of 21 first rolls and 21 of 441 replies." in " ".join(page.split())
     for entry in (*book.first, *book.replies["65"]):
         best = entry.plays[0]
         assert f"| {entry.roll[0]}-{entry.roll[1]} | {best.play} | {best.equity:+.4f} ±" in page
