@@ -1,6 +1,7 @@
 """The commands behind scripts/: the only place that knows hydra. Below it there are plain dataclasses."""
 
 import dataclasses
+import inspect
 import secrets
 import signal
 import sys
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
 
 _CONFIGS = [folder for folder in (Path.cwd() / "configs", Path(__file__).parents[1] / "configs") if folder.is_dir()]
 """Where overlays are looked for: the user's own folder before the project's."""
+
+_LONGEST_ERROR = 2_000
+"""Characters of a message that are shown: a broken file may have a line of millions."""
 
 
 def train() -> None:
@@ -258,6 +262,8 @@ def _play(config: PlayConfig) -> int:
             spec = record.tags.get("agent", config.agent)
         if config.save is None and "agent" in record.tags:
             path = Path(config.resume)
+    if path.suffix.lower() == ".mat" and setup.rules.geometry != "short":
+        raise ValueError(f"save={path} is not allowed: a .mat file holds short nardy; give a name that ends in .txt")
     file = terminal.RecordFile(path, ours=path == Path(config.resume or ""), make_folder=config.save is None)
     file.check(path)
     agent = make_agent(spec, setup.rules)
@@ -519,6 +525,13 @@ def _progress() -> Progress:
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
+def _quoted(argument: str) -> str:
+    """An argument name=value as Hydra wants it: its grammar takes no letters but A to Z outside quotes."""
+    name, equals, value = argument.partition("=")
+    plain = value.isascii() or value[:1] in ("'", '"', "[", "{")
+    return argument if plain else f"{name}{equals}'{value}'"
+
+
 def run(name: str, schema: type[Any], command: Callable[[Any], int]) -> None:
     """Reads the command line into an instance of `schema` and runs `command`; a mistake ends with one clear line."""
     store = ConfigStore.instance()
@@ -535,6 +548,7 @@ def run(name: str, schema: type[Any], command: Callable[[Any], int]) -> None:
                 "output_subdir": None,
                 "run": {"dir": "."},
                 "hydra_logging": {"disable_existing_loggers": False, "version": 1},
+                "help": {"header": f"{inspect.getdoc(schema)}\n", "footer": "Options are given as name=value.\n"},
             },
         },
     )
@@ -547,7 +561,9 @@ def run(name: str, schema: type[Any], command: Callable[[Any], int]) -> None:
             assert dataclasses.is_dataclass(config)
             code = command(config)
         except (ValueError, OSError) as error:
-            Console(stderr=True).print(f"[red]error:[/] {escape(str(error))}", highlight=False)
+            text = str(error)
+            text = text if len(text) <= _LONGEST_ERROR else f"{text[:_LONGEST_ERROR]} ..."
+            Console(stderr=True).print(f"[red]error:[/] {escape(text)}", highlight=False, emoji=False)
             code = 2
         except KeyboardInterrupt:
             code = 130
@@ -555,6 +571,7 @@ def run(name: str, schema: type[Any], command: Callable[[Any], int]) -> None:
     # Hydra searches the package of the function it runs for groups of configs, and would take nardy_rl/agents and
     # nardy_rl/rules for such groups; from a script it searches nothing but the search path.
     main.__module__ = "__main__"
+    sys.argv[1:] = [_quoted(argument) for argument in sys.argv[1:]]
     hydra.main(version_base=None, config_path=None, config_name=name)(main)()
     sys.stdout.flush()
     if code:

@@ -349,7 +349,7 @@ class ReferenceSetConfig:
         out: File of the set (.npz).
     """
 
-    judge: str = "runs/flagship"
+    judge: str = "checkpoints/long-official-v1"
     others: list[str] = field(default_factory=lambda: ["checkpoints/long-quick-v1", "checkpoints/long-quick-v1@1ply"])
     rules: str = "official"
     options: dict[str, Any] = field(default_factory=dict)
@@ -419,7 +419,7 @@ class OpeningBookConfig:
     page: str | None = None
     build: bool = False
     options: dict[str, Any] = field(default_factory=dict)
-    judge: str = "runs/flagship"
+    judge: str = "checkpoints/long-official-v1"
     replies: bool = True
     candidates: int = 5
     within: float = 0.5

@@ -55,6 +55,9 @@ def check_playable(checkpoint: Checkpoint, rules: Rules) -> None:
     """Raises a CheckpointError if the net's outputs mean nothing under these rules."""
     trained = checkpoint.rules
     if trained.geometry != rules.geometry:
-        raise CheckpointError(f"{checkpoint.path} plays {trained.geometry} nardy, not {rules.geometry}")
+        raise CheckpointError(
+            f"{checkpoint.path} plays {trained.geometry} nardy, not {rules.geometry}; "
+            "give a net that was trained for these rules (train.py rules=... makes one)"
+        )
     if scoring.LEVELS[trained.scoring] != scoring.LEVELS[rules.scoring]:
         raise CheckpointError(f"{checkpoint.path} was trained for scoring {trained.scoring!r}, not {rules.scoring!r}")

@@ -48,6 +48,8 @@ class RecordFile:
         self._ours = {path} if ours else set[Path]()
         self._make_folder = make_folder
         self._written: MatchRecord | None = None
+        self._autosave = path.with_suffix(".autosave.txt")
+        self._autosaved: MatchRecord | None = None
 
     def check(self, path: Path) -> None:
         """Raises a ValueError if a session must not or cannot be saved there."""
@@ -55,6 +57,11 @@ class RecordFile:
             raise ValueError(f"{path} is a folder; give the name of a file")
         if path.suffix.lower() not in (TEXT, MAT):
             raise ValueError(f"{path} should end in {TEXT} (or in {MAT}, for short nardy and other programs)")
+        if self._autosave.exists() and self._autosaved is None:
+            raise ValueError(
+                f"{self._autosave} is there from a session that was killed; go on with resume={self._autosave}, "
+                "or delete it"
+            )
         if path.exists() and path not in self._ours:
             raise ValueError(f"{path} is there already; give another name")
         if path.exists() and not path.stat().st_mode & 0o222:
@@ -81,6 +88,21 @@ class RecordFile:
         self._ours.add(path)
         self.path = path
         self._written = record
+
+    def autosave(self, session: Session) -> None:
+        """Keeps what the file does not hold yet beside it, as NAME.autosave.txt, for the case of a kill."""
+        record = session.record() if session.started else None
+        if record is not None and record not in (self._written, self._autosaved):
+            with contextlib.suppress(ValueError, OSError):  # whoever cannot write hears of it when the record is saved
+                self._autosave.parent.mkdir(parents=True, exist_ok=True)
+                save(self._autosave, record)
+                self._autosaved = record
+
+    def drop_autosave(self) -> None:
+        """Removes what `autosave` kept."""
+        if self._autosaved is not None:
+            self._autosave.unlink(missing_ok=True)
+            self._autosaved = None
 
     def holds(self, session: Session) -> bool:
         """The file is written, and nothing has happened since."""
@@ -122,6 +144,7 @@ def run(session: Session, file: RecordFile, console: Console, read: Callable[[st
                     console.print(_rendered(part, session.rules))
                 leaving = reply.done
                 ended, games = session.finished_games > games, session.finished_games
+                file.autosave(session)
                 if reply.save is not None or ended:
                     leaving &= _saved(session, file, reply.save or "", console)
                 elif leaving:
@@ -139,6 +162,8 @@ def run(session: Session, file: RecordFile, console: Console, read: Callable[[st
     finally:
         if session.started and not discard and not _kept(session, file, console):
             code = 1
+        else:
+            file.drop_autosave()
     return code
 
 

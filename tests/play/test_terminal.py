@@ -55,6 +55,29 @@ def test_the_end_of_input_saves(tmp_path: Path, then: type[BaseException], code:
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_killed_session_is_kept(tmp_path: Path) -> None:
+    path, kept = tmp_path / "game.txt", tmp_path / "game.autosave.txt"
+    there: list[bool] = []
+
+    def read(prompt: str) -> str:
+        there.append(kept.exists())
+        if len(there) == 3:
+            kept.rename(tmp_path / "copy.txt")  # what a kill would leave at this moment
+        return "1" if len(there) == 2 else "plays" if len(there) < 3 else "quit" if len(there) == 3 else "no"
+
+    run(session(), RecordFile(path), Console(file=io.StringIO()), read)
+    assert there == [False, False, True, False]
+    record = read_record(tmp_path / "copy.txt")
+    assert isinstance(record, MatchRecord)
+    assert len(record.games[0].turns) >= 2
+
+    (tmp_path / "copy.txt").rename(kept)
+    with pytest.raises(ValueError, match="from a session that was killed; go on with resume="):
+        RecordFile(path).check(path)
+    played(RecordFile(kept, ours=True), "plays", "1")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["game.autosave.txt"]
+
+
 def test_nothing_played_leaves_nothing(tmp_path: Path) -> None:
     for lines in ((), ("quit",), ("save", "quit")):
         code, screen = played(RecordFile(tmp_path / "games" / "x.txt", make_folder=True), *lines)
