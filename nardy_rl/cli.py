@@ -494,7 +494,7 @@ def _pictures(config: PicturesConfig) -> int:
 
 def _terminate_like_ctrl_c() -> None:
     """From here on SIGTERM ends the command as Ctrl-C does, external programs included."""
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGINT itself may be ignored: `nohup ... &`
 
 
 def _positional() -> str | None:
