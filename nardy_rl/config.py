@@ -265,7 +265,7 @@ class PlayConfig:
         resume: File of a saved match: go on with it. The rules, the score and the dice are then its own.
     """
 
-    agent: str = "checkpoints/long-quick-v1"
+    agent: str = "checkpoints/long-official-v1"
     hints: str | None = None
     rules: str = "official"
     options: dict[str, Any] = field(default_factory=dict)
@@ -275,7 +275,7 @@ class PlayConfig:
     points: float | None = None
     dice: str = "seed"
     auto: bool = True
-    name: str = "you"
+    name: str = "human"
     save: str | None = None
     resume: str | None = None
 

@@ -366,7 +366,8 @@ def test_a_line_without_end_is_cut(make: Make, two: Decisions, monkeypatch: pyte
 
 def test_many_lines_for_one_request(make: Make, two: Decisions, tmp_path: Path) -> None:
     with pytest.raises(ExternalError, match=r"more than one line|several lines"):
-        make('def choose(request, asked):\n    while True: print(\'{"id": 3, "choices": [0, 0]}\')').scores(two)
+        # in one write, so that the second line is there as soon as the first
+        make('def choose(request, asked):\n    sys.stdout.write(20 * \'{"id": 3, "choices": [0, 0]}\\n\')').scores(two)
     assert all_gone(tmp_path)
 
 
