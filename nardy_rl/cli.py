@@ -20,6 +20,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from nardy_rl.config import (
+    KEPT_NETS,
     AnalyseConfig,
     BearoffConfig,
     BearoffErrorConfig,
@@ -254,12 +255,12 @@ def _play(config: PlayConfig) -> int:
         ask_dice=config.dice == "ask",
         auto=config.auto,
     )
-    record, spec = None, config.agent
+    record, spec = None, config.agent or KEPT_NETS[setup.rules.geometry]
     path = Path("games") / f"{datetime.now():%Y-%m-%d_%H%M%S}.txt" if config.save is None else Path(config.save)
     if config.resume is not None:
-        record, setup = resumed(terminal.read_record(Path(config.resume)), setup, config.agent)
+        record, setup = resumed(terminal.read_record(Path(config.resume)), setup, spec)
         if "agent" not in _given():
-            spec = record.tags.get("agent", config.agent)
+            spec = record.tags.get("agent", KEPT_NETS[setup.rules.geometry])
         if config.save is None and "agent" in record.tags:
             path = Path(config.resume)
     if path.suffix.lower() == ".mat" and setup.rules.geometry != "short":
@@ -289,6 +290,7 @@ def _analyse(config: AnalyseConfig, file: str | None) -> int:
     from nardy_rl.analysis.report import as_json, terminal_report  # noqa: PLC0415
     from nardy_rl.files import write_json, write_text  # noqa: PLC0415
     from nardy_rl.play.terminal import prepare_streams  # noqa: PLC0415
+    from nardy_rl.records.record import games_of  # noqa: PLC0415
     from nardy_rl.records.store import load  # noqa: PLC0415
 
     if (file is None) == (config.file is None):
@@ -305,10 +307,12 @@ def _analyse(config: AnalyseConfig, file: str | None) -> int:
     if len(set(files)) < len(files):
         raise ValueError("html and json are files of their own, other than the games")
     records = load(source)
+    agent = config.agent or " and ".join(sorted({KEPT_NETS[game.rules.geometry] for game in games_of(records)}))
 
     def judge_of(rules: "Rules") -> Judge:
+        net = config.agent or KEPT_NETS[rules.geometry]
         return Judge.load(
-            config.agent, rules, config.depth, search=config.search, rollout=config.rollout,
+            net, rules, config.depth, search=config.search, rollout=config.rollout,
             candidates=config.candidates, within=config.within, threads=config.threads,
         )  # fmt: skip
 
@@ -317,12 +321,12 @@ def _analyse(config: AnalyseConfig, file: str | None) -> int:
         task = progress.add_task("% judged", total=100)
         groups = analyse(records, judge_of, lambda share: progress.update(task, completed=round(100 * share)))
     if config.html is not None:
-        write_text(Path(config.html), page(groups, source.name, config.agent, config.depth, config.worst))
+        write_text(Path(config.html), page(groups, source.name, agent, config.depth, config.worst))
     if config.json is not None:
-        write_json(Path(config.json), as_json(groups, source.name, config.agent, config.depth))
+        write_json(Path(config.json), as_json(groups, source.name, agent, config.depth))
     prepare_streams()
     console = Console(highlight=False)
-    for part in terminal_report(groups, config.agent, config.depth, config.worst):
+    for part in terminal_report(groups, agent, config.depth, config.worst):
         console.print(part)
     for path in filter(None, (config.html, config.json)):
         console.print(f"Wrote {path}", soft_wrap=True, markup=False)

@@ -15,6 +15,8 @@ from nardy_rl.value.net import NetConfig
 
 SHAPES = ("linear", "exponential", "step")
 ALGORITHMS = ("batched", "backup", "rollouts", "online")
+KEPT_NETS = {"long": "checkpoints/long-official-v1", "short": "checkpoints/short-quick-v1"}
+"""The strongest net kept with the project, by geometry."""
 
 
 @dataclass
@@ -250,7 +252,7 @@ class PlayConfig:
     """A person against an agent in the terminal.
 
     Attributes:
-        agent: Spec of the opponent.
+        agent: Spec of the opponent; None = the strongest kept net for the rules, see `KEPT_NETS`.
         hints: Spec of the agent that gives the hints; None = the opponent.
         rules: Preset, see `rules.spec.PRESETS`.
         options: Rule options that differ from the preset.
@@ -265,7 +267,7 @@ class PlayConfig:
         resume: File of a saved match: go on with it. The rules, the score and the dice are then its own.
     """
 
-    agent: str = "checkpoints/long-official-v1"
+    agent: str | None = None
     hints: str | None = None
     rules: str = "official"
     options: dict[str, Any] = field(default_factory=dict)
@@ -440,7 +442,8 @@ class AnalyseConfig:
 
     Attributes:
         file: The games: text format or .mat (docs/records.md).
-        agent: The net that judges: a checkpoint, or a training run (its newest one).
+        agent: The net that judges: a checkpoint, or a training run (its newest one); None = the strongest kept net for
+            the rules, see `KEPT_NETS`.
         depth: How deep plays are judged: `0ply`, `1ply`, `2ply`, ... or `rollout`. Luck is always judged at 0ply.
         worst: Worst mistakes to draw.
         html: File to write the report to, as one page.
@@ -453,7 +456,7 @@ class AnalyseConfig:
     """
 
     file: str | None = None
-    agent: str = "checkpoints/long-quick-v1"
+    agent: str | None = None
     depth: str = "2ply"
     worst: int = 5
     html: str | None = None
