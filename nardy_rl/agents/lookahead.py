@@ -6,15 +6,15 @@ All positions are seen by the player on roll, the dice not thrown yet, as everyw
 from collections.abc import Iterator
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from nardy_rl.agents.base import choose
 from nardy_rl.rules.board import Boards, flip
 from nardy_rl.rules.dice import ROLL_WEIGHTS, ROLLS
 from nardy_rl.rules.plays import Afterstates, legal_afterstates
 from nardy_rl.rules.scoring import settle
-from nardy_rl.rules.spec import CHECKERS, OFF, Rules
+from nardy_rl.rules.spec import CHECKERS, OFF, SLOTS, Rules
 from nardy_rl.value.evaluator import Evaluator, afterstate_equities
 from nardy_rl.value.net import value_width
 
@@ -80,7 +80,7 @@ def backed_up_values(
     weights = ROLL_WEIGHTS.astype(np.float32)[:, None]
     for part in chunks(len(boards)):
         after, scores = all_rolls(evaluator, boards[part], moved_first[part], rules)
-        chosen = after.boards[_first_best(scores, after.offsets)]
+        chosen = after.boards[first_best(scores, after.offsets)]
         starts, seats = np.repeat(boards[part], n_rolls, axis=0), np.repeat(moved_first[part], n_rolls)
         by_roll = _values_after(judge, starts, chosen, seats, rules).reshape(-1, n_rolls, values.shape[1])
         values[part] = (by_roll * weights).sum(axis=1)
@@ -110,6 +110,30 @@ def all_rolls(
     return after, afterstate_equities(evaluator, boards, moved_first, of_position, rules)
 
 
+def first_best(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Row of the highest score of each roll, int64 (N,): `choose`, the first of equals (worth the same)."""
+    return choose(scores, offsets, np.zeros(len(offsets) - 1, dtype=np.uint64))
+
+
+def distinct(
+    boards: Boards, moved_first: NDArray[np.bool_], *more: NDArray[Any]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Indices of the different positions, and for each given one its number among them.
+
+    Args:
+        boards: int8 (N, 2, 26).
+        moved_first: bool (N,).
+        more: Further arrays (N,) of small integers, as the number of a roll, in which equal positions must agree.
+    """
+    columns = (moved_first, *more)
+    keys = np.empty((len(boards), 2 * SLOTS + len(columns)), dtype=np.int8)
+    keys[:, : 2 * SLOTS] = boards.reshape(len(boards), 2 * SLOTS)
+    for k, column in enumerate(columns, start=2 * SLOTS):
+        keys[:, k] = column
+    _, first, place = np.unique(keys.view(f"V{keys.shape[1]}").ravel(), return_index=True, return_inverse=True)
+    return first, place
+
+
 def chunks(n: int) -> Iterator[slice]:
     """Slices of `CHUNK` positions, the last one shorter."""
     return (slice(k, min(k + CHUNK, n)) for k in range(0, n, CHUNK))
@@ -133,16 +157,3 @@ def _values_after(
         values[ended] = 0.0
         values[ended, outcome[ended]] = 1.0
     return values
-
-
-@numba.njit(cache=True, nogil=True)
-def _first_best(scores: Any, offsets: Any) -> Any:
-    """Row of the highest score of each roll, int64 (N,); the first of equals, which are worth the same."""
-    best = np.empty(len(offsets) - 1, np.int64)
-    for game in range(len(best)):
-        k = offsets[game]
-        for row in range(k + 1, offsets[game + 1]):
-            if scores[row] > scores[k]:
-                k = row
-        best[game] = k
-    return best

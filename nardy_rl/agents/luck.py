@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_rl.agents.base import choose
-from nardy_rl.agents.lookahead import all_rolls, chunks, mean_over_rolls, roll_equities
+from nardy_rl.agents.lookahead import all_rolls, chunks, first_best, mean_over_rolls, roll_equities
 from nardy_rl.agents.value import check_playable
 from nardy_rl.endgame.evaluator import with_table
 from nardy_rl.rules.board import Boards, new_boards
@@ -63,7 +62,7 @@ def best_plays(evaluator: Evaluator, boards: Boards, moved_first: NDArray[np.boo
     best = BestPlays(np.empty((n, rolls)), np.empty((n, rolls, 2, SLOTS), dtype=np.int8))
     for part in chunks(n):
         after, equities = all_rolls(evaluator, boards[part], moved_first[part], rules)
-        rows = choose(equities, after.offsets, np.zeros(len(after.offsets) - 1, dtype=np.uint64))
+        rows = first_best(equities, after.offsets)
         best.equities[part] = equities[rows].reshape(-1, rolls)
         best.boards[part] = after.boards[rows].reshape(-1, rolls, 2, SLOTS)
     return best

@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_rl.agents.base import choose
+from nardy_rl.agents.lookahead import distinct, first_best
 from nardy_rl.agents.luck import best_plays, is_lot, mean_equities, roll_number
 from nardy_rl.endgame.evaluator import table_of
 from nardy_rl.files import write_bytes
@@ -43,7 +43,7 @@ from nardy_rl.rules.board import Boards, flip
 from nardy_rl.rules.dice import ROLLS
 from nardy_rl.rules.plays import Afterstates, legal_afterstates
 from nardy_rl.rules.scoring import settle
-from nardy_rl.rules.spec import SLOTS, Rules, rules_as_dict
+from nardy_rl.rules.spec import Rules, rules_as_dict
 from nardy_rl.value.evaluator import Evaluator, afterstate_equities
 
 BLOCK = 36
@@ -496,7 +496,7 @@ def _play(
         if turn == 0 and lot.any():
             roll[lot[playing]] = dice.lots()[playing][lot[playing]]
         if plan.settings.variance_reduction:
-            first, place = _distinct(boards, moved_first, np.zeros_like(roll))
+            first, place = distinct(boards, moved_first)
             plays = best_plays(evaluator, boards[first], moved_first[first], rules)
             mean = mean_equities(plays.equities, boards[first], moved_first[first], rules)[place]
             if turn == truncate:
@@ -507,7 +507,7 @@ def _play(
         else:
             first = place = np.arange(len(boards))
             if turn < _MERGED_TURNS:
-                first, place = _distinct(boards, moved_first, roll)
+                first, place = distinct(boards, moved_first, roll)
             equity, after = _best_play(evaluator, boards[first], moved_first[first], ROLLS[roll[first]], rules)
             if turn == truncate:  # the mean of this over the rolls is what the other branch adds
                 result[playing] += sign * equity[place]
@@ -529,19 +529,8 @@ def _best_play(
     """The best play of one roll of each position: equity (N,) and afterstate (N, 2, 26)."""
     after = legal_afterstates(boards, dice, rules)
     equities = afterstate_equities(evaluator, boards, moved_first, after, rules)
-    rows = choose(equities, after.offsets, np.zeros(len(boards), dtype=np.uint64))
+    rows = first_best(equities, after.offsets)
     return equities[rows], after.boards[rows]
-
-
-def _distinct(
-    boards: Boards, moved_first: NDArray[np.bool_], roll: NDArray[np.int64]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Indices of the different (position, roll), and for each given one its number among them."""
-    keys = np.empty((len(boards), 2 * SLOTS + 2), dtype=np.int8)
-    keys[:, :-2] = boards.reshape(len(boards), 2 * SLOTS)
-    keys[:, -2], keys[:, -1] = moved_first, roll
-    _, first, place = np.unique(keys.view(f"V{keys.shape[1]}").ravel(), return_index=True, return_inverse=True)
-    return first, place
 
 
 class _Dice:

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.agents.base import Decisions
-from nardy_rl.agents.lookahead import all_rolls, backed_up_equities, chunks, mean_over_rolls
+from nardy_rl.agents.lookahead import all_rolls, backed_up_equities, chunks, distinct, mean_over_rolls
 from nardy_rl.agents.value import check_playable
 from nardy_rl.endgame.evaluator import table_of, with_table
 from nardy_rl.rules.board import Boards, flip
 from nardy_rl.rules.dice import ROLLS
 from nardy_rl.rules.plays import Afterstates
-from nardy_rl.rules.spec import CHECKERS, OFF, SLOTS, Rules
+from nardy_rl.rules.spec import CHECKERS, OFF, Rules
 from nardy_rl.value.checkpoint import load_checkpoint
 from nardy_rl.value.evaluator import CompiledEvaluator, Evaluator, afterstate_equities
 
@@ -164,7 +164,8 @@ class SearchAgent:
 
     def _value(self, boards: Boards, moved_first: NDArray[np.bool_], plies: int) -> NDArray[np.float64]:
         """Equity of the player on roll by the mean over his rolls of his best play, judged at `plies` - 1 plies."""
-        boards, moved_first, place = _distinct(boards, moved_first)
+        first, place = distinct(boards, moved_first)
+        boards, moved_first = boards[first], moved_first[first]
         if plies == 1:
             return backed_up_equities(self._inner, boards, moved_first, self.rules)[place]
         values = np.empty(len(boards))
@@ -174,15 +175,6 @@ class SearchAgent:
             best = np.maximum.reduceat(equity, after.offsets[:-1])
             values[part] = mean_over_rolls(best.reshape(-1, len(ROLLS)))
         return values[place]
-
-
-def _distinct(boards: Boards, moved_first: NDArray[np.bool_]) -> tuple[Boards, NDArray[np.bool_], NDArray[np.intp]]:
-    """The different positions, and for each given one its number among them."""
-    keys = np.empty((len(boards), 2 * SLOTS + 1), dtype=np.int8)
-    keys[:, :-1] = boards.reshape(len(boards), 2 * SLOTS)
-    keys[:, -1] = moved_first
-    _, first, place = np.unique(keys.view(f"V{keys.shape[1]}").ravel(), return_index=True, return_inverse=True)
-    return boards[first], moved_first[first], place
 
 
 @numba.njit(cache=True, nogil=True)
