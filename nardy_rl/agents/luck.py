@@ -13,13 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.agents.lookahead import all_rolls, chunks, first_best, mean_over_rolls, roll_equities
-from nardy_rl.agents.value import check_playable
-from nardy_rl.endgame.evaluator import with_table
+from nardy_rl.agents.value import load_evaluators
 from nardy_rl.rules.board import Boards, new_boards
 from nardy_rl.rules.dice import ROLLS
 from nardy_rl.rules.spec import SLOTS, Rules
-from nardy_rl.value.checkpoint import load_checkpoint
-from nardy_rl.value.evaluator import CompiledEvaluator, Evaluator
+from nardy_rl.value.evaluator import Evaluator
 
 _DOUBLES = ROLLS[:, 0] == ROLLS[:, 1]
 _NUMBER = np.zeros((7, 7), dtype=np.int64)
@@ -44,9 +42,8 @@ def load_judge(path: str | Path, rules: Rules) -> Evaluator:
     Raises:
         CheckpointError: It cannot be used, or not for these rules.
     """
-    checkpoint = load_checkpoint(path)
-    check_playable(checkpoint, rules)
-    return with_table(CompiledEvaluator(checkpoint.net, rules, precision="int16"), rules)
+    (judge,) = load_evaluators(path, rules, "int16")
+    return judge
 
 
 def best_plays(evaluator: Evaluator, boards: Boards, moved_first: NDArray[np.bool_], rules: Rules) -> BestPlays:

@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 
 from nardy_rl.agents.base import Decisions
 from nardy_rl.agents.lookahead import all_rolls, backed_up_equities, chunks, distinct, mean_over_rolls
-from nardy_rl.agents.value import check_playable
-from nardy_rl.endgame.evaluator import table_of, with_table
+from nardy_rl.agents.value import load_evaluators
+from nardy_rl.endgame.evaluator import table_of
 from nardy_rl.rules.board import Boards, flip
 from nardy_rl.rules.dice import ROLLS
 from nardy_rl.rules.plays import Afterstates
 from nardy_rl.rules.spec import CHECKERS, OFF, Rules
-from nardy_rl.value.checkpoint import load_checkpoint
-from nardy_rl.value.evaluator import CompiledEvaluator, Evaluator, afterstate_equities
+from nardy_rl.value.evaluator import Evaluator, afterstate_equities
 
 
 @dataclass
@@ -115,11 +114,7 @@ class SearchAgent:
             CheckpointError: The checkpoint cannot be used, or not for these rules.
             ValueError: As the class, or the bear-off table is damaged.
         """
-        checkpoint = load_checkpoint(path)
-        check_playable(checkpoint, rules)
-        outer, inner = (
-            with_table(CompiledEvaluator(checkpoint.net, rules, precision), rules) for precision in ("float32", "int16")
-        )
+        outer, inner = load_evaluators(path, rules, "float32", "int16")
         return cls(spec, outer, rules, plies, config, inner)
 
     def scores(self, decisions: Decisions) -> NDArray[np.float64]:

@@ -41,14 +41,27 @@ class ValueAgent:
             CheckpointError: The checkpoint cannot be used, or not for these rules.
             ValueError: The bear-off table is damaged.
         """
-        checkpoint = load_checkpoint(path)
-        check_playable(checkpoint, rules)
-        return cls(str(path), with_table(CompiledEvaluator(checkpoint.net, rules), rules), rules)
+        (evaluator,) = load_evaluators(path, rules, "float32")
+        return cls(str(path), evaluator, rules)
 
     def scores(self, decisions: Decisions) -> NDArray[np.float64]:
         """Expected points of the mover in each afterstate, float64 (K,)."""
         boards, _, moved_first, afterstates = decisions
         return afterstate_equities(self._evaluator, boards, moved_first, afterstates, self.rules)
+
+
+def load_evaluators(path: str | Path, rules: Rules, *precisions: str) -> tuple[Evaluator, ...]:
+    """The net of a checkpoint folder (or of a run, its newest), one evaluator for each precision.
+
+    Each has the bear-off table for these rules if there is one.
+
+    Raises:
+        CheckpointError: The checkpoint cannot be used, or not for these rules.
+        ValueError: The bear-off table is damaged.
+    """
+    checkpoint = load_checkpoint(path)
+    check_playable(checkpoint, rules)
+    return tuple(with_table(CompiledEvaluator(checkpoint.net, rules, precision), rules) for precision in precisions)
 
 
 def check_playable(checkpoint: Checkpoint, rules: Rules) -> None:

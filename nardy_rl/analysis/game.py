@@ -19,8 +19,7 @@ from nardy_rl.agents.lookahead import roll_equities
 from nardy_rl.agents.luck import mean_equities, roll_number
 from nardy_rl.agents.rollout import RolloutSettings, rollout_candidates
 from nardy_rl.agents.search import SearchAgent, SearchConfig
-from nardy_rl.agents.value import check_playable
-from nardy_rl.endgame.evaluator import with_table
+from nardy_rl.agents.value import load_evaluators
 from nardy_rl.records.record import (
     FIRST,
     NOBODY,
@@ -36,8 +35,8 @@ from nardy_rl.records.record import (
 from nardy_rl.rules.plays import Afterstates, legal_afterstates
 from nardy_rl.rules.reference import Board, Play, as_board, legal_plays
 from nardy_rl.rules.spec import Rules
-from nardy_rl.value.checkpoint import CheckpointError, load_checkpoint
-from nardy_rl.value.evaluator import CompiledEvaluator, Evaluator, afterstate_equities
+from nardy_rl.value.checkpoint import CheckpointError
+from nardy_rl.value.evaluator import Evaluator, afterstate_equities
 
 ROLLOUT = "rollout"
 
@@ -352,11 +351,7 @@ class Judge:
             CheckpointError: It cannot be used, or not for these rules.
             ValueError: As the class, or the bear-off table is damaged.
         """
-        checkpoint = load_checkpoint(path)
-        check_playable(checkpoint, rules)
-        exact, fast = (
-            with_table(CompiledEvaluator(checkpoint.net, rules, precision), rules) for precision in ("float32", "int16")
-        )
+        exact, fast = load_evaluators(path, rules, "float32", "int16")
         return cls(
             exact, rules, depth,
             search=search, rollout=rollout, candidates=candidates, within=within, threads=threads, fast=fast,
