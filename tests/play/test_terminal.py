@@ -219,9 +219,11 @@ def test_mistakes_end_in_a_clear_line(arguments: tuple[str, ...], message: str, 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are POSIX's")
 @pytest.mark.parametrize("stop", ["ctrl-c", "hang up"])
 def test_on_a_terminal(tmp_path: Path, stop: str) -> None:
-    pexpect = pytest.importorskip("pexpect", reason="comes with IPython, but not on Windows")
+    import pexpect  # noqa: PLC0415  (there is none on Windows)
+
     path = tmp_path / "x.txt"
     arguments = [*SCRIPT[1:], "agent=pips", "first=you", "auto=false", "seed=4", f"save={path}"]
     terminal = pexpect.spawn(
