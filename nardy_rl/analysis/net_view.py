@@ -24,6 +24,7 @@ from nardy_rl.rules.board import OPP_POINT, Boards
 from nardy_rl.rules.spec import HEAD, HOME, POINTS, SLOTS
 from nardy_rl.value.evaluator import CompiledEvaluator, CompiledWeights
 from nardy_rl.value.features import COUNTS, SEAT_ROW, active_rows, sum_rows
+from nardy_rl.value.stages import stages
 
 STACK = 5
 """Checkers of a stack that the figure of a unit shows, as boards draw them."""
@@ -40,11 +41,13 @@ class Units(NamedTuple):
         sums: float32 (K, H), before they are clipped to 0..1.
         equity: float64 (K,), of the player on roll.
         gradient: float64 (K, H), what one more of a sum would be worth, in points; 0 where the clip holds it.
+        stage: int64 (K,), the stage of the game, whose upper layers a position goes through (see `value.stages`).
     """
 
     sums: NDArray[np.float32]
     equity: NDArray[np.float64]
     gradient: NDArray[np.float64]
+    stage: NDArray[np.int64]
 
 
 def units(evaluator: CompiledEvaluator, boards: Boards, moved_first: NDArray[np.bool_]) -> Units:
@@ -57,11 +60,14 @@ def units(evaluator: CompiledEvaluator, boards: Boards, moved_first: NDArray[np.
     """
     weights = evaluator.weights
     sums = sum_rows(weights.rows, *active_rows(boards, moved_first)) + weights.bias
-    second = _second(weights, sums)
-    equity, by_output = _equity(weights, second)
-    by_second = (by_output @ weights.last) * (second > 0)
-    gradient = (by_second @ weights.second) * ((sums > 0) & (sums < 1))
-    return Units(sums, equity, gradient)
+    stage = stages(boards, evaluator.scheme)
+    second = _second(weights, sums, stage)
+    equity, by_output = _equity(weights, second, stage)
+    by_second = np.einsum("kw,kwj->kj", by_output, weights.last[stage]) * (second > 0)
+    gradient = np.empty(sums.shape)
+    for s in np.unique(stage):
+        gradient[stage == s] = by_second[stage == s] @ weights.second[s]
+    return Units(sums, equity, gradient * ((sums > 0) & (sums < 1)), stage)
 
 
 def unit_effects(evaluator: CompiledEvaluator, seen: Units) -> NDArray[np.float64]:
@@ -72,10 +78,11 @@ def unit_effects(evaluator: CompiledEvaluator, seen: Units) -> NDArray[np.float6
     weights = evaluator.weights
     first = np.clip(seen.sums, 0.0, 1.0)
     away = first.mean(axis=0) - first
-    second = _second(weights, seen.sums)
+    second = _second(weights, seen.sums, seen.stage)
     effects = np.empty(first.shape[1])
     for unit in range(len(effects)):
-        without, _ = _equity(weights, second + away[:, unit, None] * weights.second[:, unit])
+        change = away[:, unit, None] * weights.second[:, :, unit][seen.stage]
+        without, _ = _equity(weights, second + change, seen.stage)
         effects[unit] = np.abs(without - seen.equity).mean()
     return effects
 
@@ -187,15 +194,20 @@ def _by_point(
     return PointValues(value, stderr, mean_linear, cases)
 
 
-def _second(weights: CompiledWeights, sums: NDArray[np.float32]) -> NDArray[np.float32]:
+def _second(weights: CompiledWeights, sums: NDArray[np.float32], stage: NDArray[np.int64]) -> NDArray[np.float32]:
     """Second layer before its ReLU, float32 (K, H2)."""
-    result: NDArray[np.float32] = np.clip(sums, 0.0, 1.0) @ weights.second.T + weights.second_bias
+    result = np.empty((len(sums), weights.second.shape[1]), dtype=np.float32)
+    for s in np.unique(stage):
+        result[stage == s] = np.clip(sums[stage == s], 0.0, 1.0) @ weights.second[s].T + weights.second_bias[s]
     return result
 
 
-def _equity(weights: CompiledWeights, second: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _equity(
+    weights: CompiledWeights, second: NDArray[np.float32], stage: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Equity (K,) and its gradient by the outputs (K, width), given the second layer's sums."""
-    output = (np.maximum(second, 0.0) @ weights.last.T + weights.last_bias).astype(np.float64)
+    output = np.einsum("kj,kwj->kw", np.maximum(second, 0.0), weights.last[stage]) + weights.last_bias[stage]
+    output = output.astype(np.float64)
     if weights.scale:
         return weights.scale * output[:, 0], np.full_like(output, weights.scale)
     output = np.exp(output - output.max(axis=1, keepdims=True))

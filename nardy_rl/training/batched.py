@@ -277,7 +277,8 @@ class BatchedTrainer:
             return 0.0, 0.0
         losses, weights, norms = [], [], []
         for step, batch in enumerate(np.array_split(order, min(self.config.batches, len(order)))):
-            output = self.net(*tensors(samples.boards[batch], samples.moved_first[batch]))
+            inputs = tensors(samples.boards[batch], samples.moved_first[batch], self.net.config.stages)
+            output = self.net(*inputs)
             loss = self._loss(output, torch.from_numpy(samples.target[batch]))
             self.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]

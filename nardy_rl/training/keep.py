@@ -5,7 +5,7 @@ from pathlib import Path
 
 from nardy_rl.agents.registry import make_agent
 from nardy_rl.agents.value import ValueAgent
-from nardy_rl.config import KeepConfig
+from nardy_rl.config import BASELINES, KeepConfig
 from nardy_rl.evaluation.arena import MatchResult, matches_as_json, round_robin
 from nardy_rl.value.checkpoint import load_checkpoint, save_checkpoint
 from nardy_rl.value.evaluator import CompiledEvaluator
@@ -24,7 +24,7 @@ def keep(config: KeepConfig) -> list[MatchResult]:
     out = Path(config.out)
     agent = ValueAgent(out.name, CompiledEvaluator(checkpoint.net, rules), rules)
     results: list[MatchResult] = []
-    for spec in config.opponents:
+    for spec in BASELINES[rules.geometry] if config.opponents is None else config.opponents:
         opponent = make_agent(spec, rules)
         results += round_robin([agent, opponent], rules, config.pairs, config.seed, config.threads)
     preset = checkpoint.meta["config"]["rules"]

@@ -30,6 +30,7 @@ from nardy_rl.training.report import Report
 from nardy_rl.value.evaluator import CompiledEvaluator, CompiledWeights, afterstate_equities
 from nardy_rl.value.features import ROWS, active_rows
 from nardy_rl.value.net import ValueNet, make_net, value_points, value_width
+from nardy_rl.value.stages import stages
 
 
 class Traces(NamedTuple):
@@ -46,24 +47,31 @@ class Traces(NamedTuple):
 
 def new_traces(weights: CompiledWeights) -> Traces:
     """Traces of zero for a net with these weights."""
-    width = len(weights.last_bias)
+    width = weights.last_bias.shape[1]
     shapes = [(width, *np.shape(array)) for array in weights[: len(Traces._fields) - 1]]
     arrays: Any = [np.zeros(shape, np.float32) for shape in shapes]
     return Traces._make([*arrays, np.zeros(ROWS, np.bool_)])
 
 
 @numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def value_and_trace(rows: Any, weights: Any, traces: Any, decay: Any, reverse: Any) -> Any:
+def value_and_trace(rows: Any, stage: int, weights: Any, traces: Any, decay: Any, reverse: Any) -> Any:
     """Decays the traces, adds the gradient of each output at one position, and returns the outputs, float32 (width,).
 
     Args:
         rows: int64, active rows of the position.
+        stage: Its stage of the game.
         weights: `CompiledWeights`.
         traces: `Traces`, changed in place.
         decay: float32, lambda.
         reverse: The second seat is on roll: outputs and gradients enter mirrored (an equity: negated).
     """
-    hidden, hidden2, width = len(weights.bias), len(weights.second_bias), len(weights.last_bias)
+    hidden, hidden2, width = len(weights.bias), weights.second_bias.shape[1], weights.last_bias.shape[1]
+    upper, upper_bias, last, last_bias = (
+        weights.second[stage],
+        weights.second_bias[stage],
+        weights.last[stage],
+        weights.last_bias[stage],
+    )
     first = weights.bias.copy()
     for row in rows:
         first += weights.rows[row]
@@ -73,15 +81,15 @@ def value_and_trace(rows: Any, weights: Any, traces: Any, decay: Any, reverse: A
         first[i] = min(max(first[i], np.float32(0.0)), np.float32(1.0))
     second = np.empty(hidden2, np.float32)
     for j in range(hidden2):
-        total = weights.second_bias[j]
+        total = upper_bias[j]
         for i in range(hidden):
-            total += first[i] * weights.second[j, i]
+            total += first[i] * upper[j, i]
         second[j] = max(total, np.float32(0.0))
     value = np.empty(width, np.float32)
     for k in range(width):
-        total = weights.last_bias[k]
+        total = last_bias[k]
         for j in range(hidden2):
-            total += second[j] * weights.last[k, j]
+            total += second[j] * last[k, j]
         value[k] = total
     if weights.scale > 0.0:
         value[0] *= np.float32(weights.scale)
@@ -115,17 +123,17 @@ def value_and_trace(rows: Any, weights: Any, traces: Any, decay: Any, reverse: A
             else:
                 slope = value[k] * ((1.0 if k == m else 0.0) - value[m])
             slope *= sign
-            traces.last_bias[t, m] += slope
+            traces.last_bias[t, stage, m] += slope
             for j in range(hidden2):
-                traces.last[t, m, j] += slope * second[j]
-                to_second[j] += slope * weights.last[m, j]
+                traces.last[t, stage, m, j] += slope * second[j]
+                to_second[j] += slope * last[m, j]
         to_first[:] = 0.0
         for j in range(hidden2):
             if second[j] > 0.0:
-                traces.second_bias[t, j] += to_second[j]
+                traces.second_bias[t, stage, j] += to_second[j]
                 for i in range(hidden):
-                    traces.second[t, j, i] += to_second[j] * first[i]
-                    to_first[i] += to_second[j] * weights.second[j, i]
+                    traces.second[t, stage, j, i] += to_second[j] * first[i]
+                    to_first[i] += to_second[j] * upper[j, i]
         for i in range(hidden):
             if not inside[i]:
                 to_first[i] = 0.0
@@ -160,10 +168,11 @@ def clear_traces(traces: Any) -> None:
         if traces.touched[row]:
             traces.rows[:, row] = 0.0
             traces.touched[row] = False
-    for trace in (traces.bias, traces.last_bias, traces.second_bias):
-        trace[:] = 0.0
-    for trace in (traces.second, traces.last):
-        trace[:] = 0.0
+    traces.bias[:] = 0.0
+    traces.second[:] = 0.0
+    traces.second_bias[:] = 0.0
+    traces.last[:] = 0.0
+    traces.last_bias[:] = 0.0
 
 
 class OnlineTrainer:
@@ -240,7 +249,9 @@ class OnlineTrainer:
         while True:
             before = time.thread_time()
             first_seat = bool(games.moved_first[0])
-            value = value_and_trace(_rows(games.boards, games.moved_first), weights, traces, decay, not first_seat)
+            rows = _rows(games.boards, games.moved_first)
+            stage = int(stages(games.boards, self.net.config.stages)[0])
+            value = value_and_trace(rows, stage, weights, traces, decay, not first_seat)
             decay = np.float32(lam)
             learn_s += time.thread_time() - before
 

@@ -41,7 +41,8 @@ from nardy_rl.value.checkpoint import (
     write_checkpoint,
 )
 from nardy_rl.value.evaluator import CompiledEvaluator
-from nardy_rl.value.net import NetConfig, ValueNet
+from nardy_rl.value.net import NetConfig, ValueNet, with_stages
+from nardy_rl.value.stages import ONE
 
 CONFIG = "config.json"
 STATE_TENSORS, STATE = "training.safetensors", "training.json"
@@ -199,7 +200,7 @@ def final_matches(outcome: Outcome) -> list[MatchResult]:
     if match.final_pairs == 0:
         return []
     agent = make_agent(str(outcome.checkpoint.parent.parent), rules)  # the run: a shorter name in the table
-    opponents = [make_agent(spec, rules) for spec in match.opponents]
+    opponents = [make_agent(spec, rules) for spec in match.specs(rules)]
     results = [play_match(agent, b, rules, match.final_pairs, match.seed, config.threads) for b in opponents]
     with RunLog(outcome.checkpoint.parent.parent, outcome.games) as log:
         for result in results:
@@ -214,12 +215,15 @@ def _start(config: TrainConfig) -> _Run:
     if config.init is not None:
         start = load_checkpoint(config.init)
         check_playable(start, rules)
-        if config.net not in (NetConfig(), start.net.config):
+        net = start.net
+        if config.net.stages not in (ONE, net.config.stages):
+            net = with_stages(net, config.net.stages)
+        if config.net not in (NetConfig(stages=config.net.stages), net.config):
             raise ValueError(f"net={config.net} is not allowed: {start.path} has a net of {start.net.config}")
-        net, config = start.net, dataclasses.replace(config, net=start.net.config)
+        config = dataclasses.replace(config, net=net.config)
         init = {name: start.meta.get(name) for name in ("run", "games", "init")}
     trainer = _make_trainer(config, rules, net)
-    opponents = [make_agent(spec, rules) for spec in config.match.opponents]
+    opponents = [make_agent(spec, rules) for spec in config.match.specs(rules)]
     folder = _free_folder(Path(config.runs_dir), config.name)
     write_json(folder / CONFIG, as_dict(config))
     averaged = copy.deepcopy(trainer.net) if config.average else None
@@ -255,7 +259,7 @@ def _resume(config: TrainConfig, given: Collection[str] | None) -> _Run:
     if config.games < counters[1]:
         raise ValueError(f"games={config.games} is not allowed: this run has played {counters[1]} already")
     trainer = _make_trainer(config, checkpoint.rules)
-    opponents = [make_agent(spec, checkpoint.rules) for spec in config.match.opponents]
+    opponents = [make_agent(spec, checkpoint.rules) for spec in config.match.specs(checkpoint.rules)]
     learning = {name.removeprefix(_LEARNING): value for name, value in tensors.items() if name.startswith(_LEARNING)}
     try:
         trainer.net.load_state_dict(learning or checkpoint.net.state_dict())

@@ -8,8 +8,8 @@ thousandths of a point at most (tests hold it), which hardly ever changes a choi
   position can leave int16, so sums in between may wrap. The board's own sum comes from float32 and is rounded once.
 - Second layer: products of int16 added up exactly in int32, then back to float32.
 - Afterstates go through the layers `BLOCK` at a time, over the borders of rolls, so that weights are loaded once for
-  several of them. Every one is computed by the same instructions wherever it stands, so results do not depend on the
-  batch.
+  several of them; each stage of the game fills blocks of its own. Every one is computed by the same instructions
+  wherever it stands, so results do not depend on the batch.
 
 Numba widens all integers to 64 bits, which hides 16-bit products from the compiler; so the innermost loops are written
 as LLVM vectors. These have the same meaning on every processor: LLVM splits them into what the machine has.
@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from nardy_rl.rules._kernels import lowest_bit
 from nardy_rl.rules.spec import CHECKERS, SLOTS
 from nardy_rl.value.features import COUNTS, SEAT_ROW
+from nardy_rl.value.stages import stage
 
 UNITS = 64
 """The first layer is padded to a multiple of this."""
@@ -47,7 +48,10 @@ _FINEST, _COARSEST = 16_384, 400
 
 
 class NarrowWeights(NamedTuple):
-    """A net rounded to 16 bits; H, H2 and the width padded with zeros to multiples of UNITS, LANES and LANES."""
+    """A net rounded to 16 bits; H, H2 and the width padded with zeros to multiples of UNITS, LANES and LANES.
+
+    S stages of the game.
+    """
 
     totals: NDArray[np.float32]
     """(ROWS, H): for a slot with n checkers the sum of its rows 1..n, so that a board takes one row per slot."""
@@ -59,22 +63,27 @@ class NarrowWeights(NamedTuple):
     top: NDArray[np.int16]
     """(H,) what 1.0 is in steps: the clip"""
     second: NDArray[np.int16]
-    """(H2 / LANES, H / 2, LANES, 2): a pair of inputs for each of LANES units side by side"""
+    """(S, H2 / LANES, H / 2, LANES, 2): a pair of inputs for each of LANES units side by side"""
     second_factor: NDArray[np.float32]
-    """(H2,) from the integer sum to the unit's input"""
+    """(S, H2) from the integer sum to the unit's input"""
     second_bias: NDArray[np.float32]
+    """(S, H2)"""
     last: NDArray[np.float32]
-    """(H2, LANES)"""
+    """(S, H2, LANES)"""
     last_factor: NDArray[np.float32]
+    """(LANES,)"""
     last_bias: NDArray[np.float32]
+    """(S, LANES)"""
     points: NDArray[np.float32]
     output_scale: np.float32
     """What a scalar output is multiplied by; 0 where the outputs are logits of outcomes."""
+    scheme: NDArray[np.int64]
+    """Of the stages, see `stages.scheme_numbers`"""
 
 
 def narrow_weights(weights: Any) -> NarrowWeights | None:
     """Rounds a net (`CompiledWeights`) to 16 bits; None if its weights are too large for that."""
-    units, units2, width = len(weights.bias), len(weights.second_bias), len(weights.last_bias)
+    units, (stages, units2), width = len(weights.bias), weights.second_bias.shape, weights.last_bias.shape[1]
     if width > LANES:
         return None
     h, h2 = -(-units // UNITS) * UNITS, -(-units2 // LANES) * LANES
@@ -90,27 +99,29 @@ def narrow_weights(weights: Any) -> NarrowWeights | None:
     by_slot = totals[:SEAT_ROW].reshape(BOARD, COUNTS, h)
     np.cumsum(by_slot, axis=1, out=by_slot)
 
-    second = _padded(weights.second, (h2, h)).astype(np.float64)
+    second = _padded(weights.second, (stages, h2, h)).astype(np.float64)
     per_step = second / scale
     # neither a weight may leave int16 nor a sum int32; a hundredth of room for rounding
-    room16 = 32_767 / np.maximum(np.abs(per_step).max(axis=1), 1e-30)
-    room32 = 0.99 * 2.0**31 / np.maximum(np.abs(second).sum(axis=1), 1e-30)
+    room16 = 32_767 / np.maximum(np.abs(per_step).max(axis=2), 1e-30)
+    room32 = 0.99 * 2.0**31 / np.maximum(np.abs(second).sum(axis=2), 1e-30)
     steps2 = np.minimum(room16, room32)
-    rounded = np.rint(per_step * steps2[:, None]).astype(np.int16)
+    rounded = np.rint(per_step * steps2[:, :, None]).astype(np.int16)
+    in_lanes = rounded.reshape(stages, h2 // LANES, LANES, h // 2, 2)
     return NarrowWeights(
         totals=totals,
         bias=bias,
         rows=np.rint(rows * scale.astype(np.float32)).astype(np.int16),
         scale=scale.astype(np.float32),
         top=scale.astype(np.int16),
-        second=np.ascontiguousarray(rounded.reshape(h2 // LANES, LANES, h // 2, 2).transpose(0, 2, 1, 3)),
+        second=np.ascontiguousarray(in_lanes.transpose(0, 1, 3, 2, 4)),
         second_factor=(1.0 / steps2).astype(np.float32),
-        second_bias=_padded(weights.second_bias, (h2,)),
-        last=_padded(weights.last.T, (h2, LANES)),
+        second_bias=_padded(weights.second_bias, (stages, h2)),
+        last=_padded(weights.last.transpose(0, 2, 1), (stages, h2, LANES)),
         last_factor=np.ones(LANES, np.float32),
-        last_bias=_padded(weights.last_bias, (LANES,)),
+        last_bias=_padded(weights.last_bias, (stages, LANES)),
         points=weights.points.astype(np.float32),
         output_scale=np.float32(weights.scale),
+        scheme=weights.scheme,
     )
 
 
@@ -462,32 +473,46 @@ def _equities(outputs: Any, scale: Any, points: Any, columns: Any, result: Any) 
 @_jit
 def after_play(boards: Any, moved_first: Any, after: Any, offsets: Any, w: NarrowWeights) -> Any:
     """Equity of the opponent, who is on roll, in every afterstate, float64 (K,); boards int8 (., 52)."""
-    h, h2, width = len(w.bias), len(w.second_bias), len(w.points)
+    h, (stages, h2), width = len(w.bias), w.second_bias.shape, len(w.points)
     empty = np.zeros((1, BOARD), np.int8)
     active = np.empty(2 * CHECKERS + 1, np.int64)
     changed = np.empty(4 * CHECKERS + 4, np.int64)
     total = np.empty(h, np.float32)
     base = np.empty(h, np.int16)
-    first = np.zeros((BLOCK, h), np.int16)
+    first = np.zeros((stages, BLOCK, h), np.int16)
+    place = np.empty((stages, BLOCK), np.int64)
+    filled = np.zeros(stages, np.int64)
     second = np.empty((BLOCK, h2), np.float32)
     outputs = np.empty((BLOCK, LANES), np.float32)
     columns = np.empty((width + 3, BLOCK), np.float32)
     block = np.empty(BLOCK, np.float32)
     equity = np.empty(len(after), np.float64)
-    filled = 0
     for game in range(len(boards)):
         # the opponent is on roll in an afterstate, so the two rows change places, and the seat with them
         _base(boards, game, not moved_first[game], empty, w, active, total, base)
         for k in range(offsets[game], offsets[game + 1]):
+            s = stage(after, k, 1, w.scheme)
             n = _changes(boards, game, after, k, changed)
-            first_layer(base, w.rows, changed, n, w.top, first, filled)
-            filled += 1
-            if filled == BLOCK or k + 1 == len(after):
-                for group in range(0, BLOCK, GROUP):
-                    layer(first, w.second, w.second_factor, w.second_bias, _ZERO, second, group)
-                    layer(second, w.last, w.last_factor, w.last_bias, _MINUS_INFINITY, outputs, group)
-                _equities(outputs, w.output_scale, w.points, columns, block)
-                for a in range(filled):
-                    equity[k + 1 - filled + a] = block[a]
-                filled = 0
+            first_layer(base, w.rows, changed, n, w.top, first[s], filled[s])
+            place[s, filled[s]] = k
+            filled[s] += 1
+            if filled[s] == BLOCK:
+                _upper_layers(first[s], s, w, second, outputs, columns, block)
+                for a in range(BLOCK):
+                    equity[place[s, a]] = block[a]
+                filled[s] = 0
+    for s in range(stages):
+        if filled[s]:
+            _upper_layers(first[s], s, w, second, outputs, columns, block)
+            for a in range(filled[s]):
+                equity[place[s, a]] = block[a]
     return equity
+
+
+@_jit
+def _upper_layers(first: Any, s: int, w: NarrowWeights, second: Any, outputs: Any, columns: Any, block: Any) -> None:
+    """From a block of first layers of stage `s`, int16 (BLOCK, H), to equities, float32 (BLOCK,)."""
+    for group in range(0, BLOCK, GROUP):
+        layer(first, w.second[s], w.second_factor[s], w.second_bias[s], _ZERO, second, group)
+        layer(second, w.last[s], w.last_factor, w.last_bias[s], _MINUS_INFINITY, outputs, group)
+    _equities(outputs, w.output_scale, w.points, columns, block)

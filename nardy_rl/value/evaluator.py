@@ -19,6 +19,7 @@ from nardy_rl.rules.spec import CHECKERS, OFF, SLOTS, Rules
 from nardy_rl.value import _kernels
 from nardy_rl.value.features import COUNTS, SEAT_ROW, add_rows
 from nardy_rl.value.net import EQUITY_SCALE, ValueNet, tensors, value_points, weights_as_arrays
+from nardy_rl.value.stages import ONE, scheme_numbers, stage
 
 
 class Evaluator(Protocol):
@@ -51,17 +52,22 @@ class Evaluator(Protocol):
 
 
 class TorchEvaluator:
-    """Evaluates by the torch module itself; any module with `forward(rows, offsets)` and `value(output)` will do."""
+    """Evaluates by the torch module itself; any module with `forward(rows, offsets)` and `value(output)` will do.
+
+    A net with stages of the game gets the stage of each position as well.
+    """
 
     def __init__(self, net: ValueNet, rules: Rules) -> None:
         self.net = net
         self.rules = rules
         self._points = value_points(rules)
+        self._scheme = net.config.stages if isinstance(net, ValueNet) else ONE
 
     def values(self, boards: Boards, moved_first: NDArray[np.bool_]) -> NDArray[np.float32]:
         """See `Evaluator`."""
         with torch.inference_mode():
-            value: NDArray[np.float32] = self.net.value(self.net(*tensors(boards, moved_first))).numpy()
+            output = self.net(*tensors(boards, moved_first, self._scheme))
+            value: NDArray[np.float32] = self.net.value(output).numpy()
         return value
 
     def equities(self, boards: Boards, moved_first: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -84,6 +90,7 @@ class CompiledEvaluator:
 
     Attributes:
         rules: Whose scoring turns values into equities.
+        scheme: Of the net's stages of the game (see `value.stages`).
         weights: A snapshot of the net's parameters; later training of the net does not change it.
         precision: The arithmetic of `after_play`: "float32", or "int16" if asked for and the weights allow it.
     """
@@ -100,6 +107,7 @@ class CompiledEvaluator:
         if precision not in ("float32", "int16"):
             raise ValueError(f"precision must be float32 or int16, not {precision!r}")
         self.rules = rules
+        self.scheme = net.config.stages
         self.weights = compiled_weights(net, rules)
         self._narrow = _kernels.narrow_weights(self.weights) if precision == "int16" else None
         self.precision = "float32" if self._narrow is None else "int16"
@@ -107,12 +115,13 @@ class CompiledEvaluator:
     def weights_into(self, net: ValueNet) -> None:
         """Copies the weights back into a net of the same shape."""
         names = ("rows", "bias", "second.weight", "second.bias", "last.weight", "last.bias")
-        state = {name: torch.tensor(array) for name, array in zip(names, self.weights[: len(names)], strict=True)}
-        net.load_state_dict(state)
+        shapes = net.state_dict()
+        arrays = zip(names, self.weights[: len(names)], strict=True)
+        net.load_state_dict({name: torch.tensor(array).view_as(shapes[name]) for name, array in arrays})
 
     def values(self, boards: Boards, moved_first: NDArray[np.bool_]) -> NDArray[np.float32]:
         """See `Evaluator`."""
-        value: NDArray[np.float32] = _values(_words(boards), _flags(moved_first), self.weights)
+        value: NDArray[np.float32] = _values(_bytes(boards), _words(boards), _flags(moved_first), self.weights)
         return value
 
     def equities(self, boards: Boards, moved_first: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -125,13 +134,13 @@ class CompiledEvaluator:
     ) -> NDArray[np.float64]:
         """See `Evaluator`."""
         result: NDArray[np.float64]
+        before, after = _bytes(boards), _bytes(afterstates.boards)
         if self._narrow is not None:
-            before, after = _bytes(boards), _bytes(afterstates.boards)
             result = _kernels.after_play(before, _flags(moved_first), after, afterstates.offsets, self._narrow)
             return result
         words = _OWN_WORDS if self.rules.geometry == "long" else _WORDS  # nobody is hit in long nardy
         result = _after_play(
-            _words(boards), _flags(moved_first), _words(afterstates.boards), afterstates.offsets, words, self.weights
+            _words(boards), _flags(moved_first), after, _words(after), afterstates.offsets, words, self.weights
         )
         return result
 
@@ -177,34 +186,40 @@ def last_throw_equities(boards: Boards, rules: Rules) -> NDArray[np.float64]:
 
 
 class CompiledWeights(NamedTuple):
-    """The net's parameters as the kernels want them, all C-contiguous."""
+    """The net's parameters as the kernels want them, all C-contiguous; S stages of the game."""
 
     rows: NDArray[np.float32]
     """(ROWS, H)"""
     bias: NDArray[np.float32]
     second: NDArray[np.float32]
-    """(H2, H)"""
+    """(S, H2, H)"""
     second_bias: NDArray[np.float32]
+    """(S, H2)"""
     last: NDArray[np.float32]
-    """(width, H2)"""
+    """(S, width, H2)"""
     last_bias: NDArray[np.float32]
+    """(S, width)"""
     points: NDArray[np.float64]
     scale: float
     """What a scalar output is multiplied by; 0 where the outputs are logits of outcomes."""
+    scheme: NDArray[np.int64]
+    """Of the stages, see `stages.scheme_numbers`"""
 
 
 def compiled_weights(net: ValueNet, rules: Rules) -> CompiledWeights:
     """A snapshot of the net's parameters; later training does not change it."""
     arrays = weights_as_arrays(net)
+    config = net.config
     return CompiledWeights(
         rows=arrays["rows"],
         bias=arrays["bias"],
-        second=arrays["second.weight"],
-        second_bias=arrays["second.bias"],
-        last=arrays["last.weight"],
-        last_bias=arrays["last.bias"],
+        second=arrays["second.weight"].reshape(net.stages, config.hidden2, config.hidden),
+        second_bias=arrays["second.bias"].reshape(net.stages, config.hidden2),
+        last=arrays["last.weight"].reshape(net.stages, net.outcomes, config.hidden2),
+        last_bias=arrays["last.bias"].reshape(net.stages, net.outcomes),
         points=value_points(rules),
         scale=EQUITY_SCALE if net.scalar else 0.0,
+        scheme=scheme_numbers(config.stages),
     )
 
 
@@ -356,27 +371,34 @@ def _outputs(hidden: Any, w: Any, bias: Any, scale: float, out: Any) -> None:
 
 
 @_fast
-def _values(words: Any, moved_first: Any, weights: CompiledWeights) -> Any:
+def _values(boards: Any, words: Any, moved_first: Any, weights: CompiledWeights) -> Any:
+    """Values of positions, float32 (K, width); boards int8 (K, 52) and the same as words int32 (K, 13)."""
     base = np.empty(len(weights.bias), np.float32)
     first = np.empty(len(weights.bias), np.float32)
-    hidden = np.empty(len(weights.second_bias), np.float32)
+    hidden = np.empty(weights.second_bias.shape[1], np.float32)
     active = np.empty(_MAX_ROWS, np.int64)
-    out = np.empty((len(words), len(weights.last_bias)), np.float32)
+    out = np.empty((len(words), weights.last_bias.shape[1]), np.float32)
     for k in range(len(words)):
+        s = stage(boards, k, 0, weights.scheme)
         _first_sum(words[k], False, moved_first[k], weights, active, base)
         _first_layer(base, weights.rows, active, active, 0, first)
-        _second_layer(first, weights.second, weights.second_bias, hidden)
-        _outputs(hidden, weights.last, weights.last_bias, weights.scale, out[k])
+        _second_layer(first, weights.second[s], weights.second_bias[s], hidden)
+        _outputs(hidden, weights.last[s], weights.last_bias[s], weights.scale, out[k])
     return out
 
 
 @_fast
-def _after_play(boards: Any, moved_first: Any, after: Any, offsets: Any, words: int, weights: CompiledWeights) -> Any:
-    """Equity of the opponent, who is on roll, in every afterstate; only the first `words` words of a board change."""
+def _after_play(
+    boards: Any, moved_first: Any, after: Any, after_words: Any, offsets: Any, words: int, weights: CompiledWeights
+) -> Any:
+    """Equity of the opponent, who is on roll, in every afterstate; only the first `words` words of a board change.
+
+    Boards int32 (., 13); afterstates as int8 (., 52) and as int32.
+    """
     base = np.empty(len(weights.bias), np.float32)
     first = np.empty(len(weights.bias), np.float32)
-    hidden = np.empty(len(weights.second_bias), np.float32)
-    value = np.empty(len(weights.last_bias), np.float32)
+    hidden = np.empty(weights.second_bias.shape[1], np.float32)
+    value = np.empty(weights.last_bias.shape[1], np.float32)
     come = np.empty(_MAX_ROWS, np.int64)
     gone = np.empty(_MAX_ROWS, np.int64)
     equity = np.empty(len(after), np.float64)
@@ -384,10 +406,11 @@ def _after_play(boards: Any, moved_first: Any, after: Any, offsets: Any, words: 
         # the opponent is on roll in an afterstate, so the two rows change places, and the seat with them
         _first_sum(boards[game], True, not moved_first[game], weights, come, base)
         for k in range(offsets[game], offsets[game + 1]):
-            n = _changes(boards[game], after[k], words, come, gone)
+            s = stage(after, k, 1, weights.scheme)
+            n = _changes(boards[game], after_words[k], words, come, gone)
             _first_layer(base, weights.rows, come, gone, n, first)
-            _second_layer(first, weights.second, weights.second_bias, hidden)
-            _outputs(hidden, weights.last, weights.last_bias, weights.scale, value)
+            _second_layer(first, weights.second[s], weights.second_bias[s], hidden)
+            _outputs(hidden, weights.last[s], weights.last_bias[s], weights.scale, value)
             total = 0.0
             for i in range(len(value)):
                 total += value[i] * weights.points[i]

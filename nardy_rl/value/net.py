@@ -13,6 +13,7 @@ from nardy_rl.rules import scoring
 from nardy_rl.rules.board import Boards
 from nardy_rl.rules.spec import CHECKERS, Rules
 from nardy_rl.value.features import ROWS, active_rows, spread_rows, sum_rows
+from nardy_rl.value.stages import ONE, stage_count, stages
 
 EQUITY_SCALE = 3.0 * CHECKERS
 """Largest result of the scoring `checkers`; its net learns equity divided by this (R5.3)."""
@@ -27,18 +28,23 @@ class NetConfig:
         hidden2: Units of the second layer (ReLU).
         init_scale: Standard deviation of the initial feature rows: small enough for a fresh sum of 30 rows to stay
             inside the clip.
+        stages: Scheme of the stages of the game that have a second and a last layer each: `one` | `short` | `long`
+            (see `value.stages`).
     """
 
     hidden: int = 128
     hidden2: int = 16
     init_scale: float = 0.03
+    stages: str = ONE
 
 
 class ValueNet(nn.Module):
     """Sum of feature rows -> clip to [0, 1] -> ReLU layer -> outcomes, or equity for the scoring `checkers`.
 
     The clip keeps the first layer bounded and the second a small matrix product, the shape NNUE engines use for the
-    same reason (Nasu, "Efficiently updatable neural-network-based evaluation functions", 2018).
+    same reason (Nasu, "Efficiently updatable neural-network-based evaluation functions", 2018). With stages of the game
+    (`NetConfig.stages`) the layers after the clip are those of the position's stage; one stage's rows of `second` and
+    `last` follow the other's, and all begin alike.
 
     Attributes:
         outcomes: Number of outcomes (2 L + 1, see `rules.scoring`), or 1 for a net of scalar equity.
@@ -50,18 +56,45 @@ class ValueNet(nn.Module):
             raise ValueError(f"net sizes must be >= 1, not hidden={config.hidden}, hidden2={config.hidden2}")
         self.config = config
         self.outcomes = outcomes
+        self.stages = stage_count(config.stages)
         self.rows = nn.Parameter(torch.empty(ROWS, config.hidden))
         self.bias = nn.Parameter(torch.full((config.hidden,), 0.5))
-        self.second = nn.Linear(config.hidden, config.hidden2)
-        self.last = nn.Linear(config.hidden2, outcomes)
+        self.second = nn.Linear(config.hidden, config.hidden2 * self.stages)
+        self.last = nn.Linear(config.hidden2, outcomes * self.stages)
         nn.init.normal_(self.rows, std=config.init_scale)
+        with torch.no_grad():
+            for layer in (self.second, self.last) if self.stages > 1 else ():
+                for parameter in (layer.weight, layer.bias):
+                    by_stage = parameter.view(self.stages, -1)
+                    by_stage.copy_(by_stage[0].clone().expand_as(by_stage))
 
-    def forward(self, rows: Tensor, offsets: Tensor) -> Tensor:
-        """Raw outputs, float32 (K, outcomes), for the active rows of K positions (see `features.active_rows`)."""
+    def forward(self, rows: Tensor, offsets: Tensor, stage: Tensor | None = None) -> Tensor:
+        """Raw outputs, float32 (K, outcomes), for the input that `tensors` makes of K positions.
+
+        Args:
+            rows: int64 (M,), active rows (see `features.active_rows`).
+            offsets: int64 (K + 1,), where each position's begin.
+            stage: int64 (K,), stage of each position; not needed by a net of one stage.
+        """
         total: Tensor = _row_sum(self.rows, rows, offsets)
         first = (total + self.bias).clamp(0.0, 1.0)
-        result: Tensor = self.last(functional.relu(self.second(first)))
-        return result
+        if self.stages == 1:
+            result: Tensor = self.last(functional.relu(self.second(first)))
+            return result
+        if stage is None:
+            raise ValueError(f"a net with stages={self.config.stages!r} needs the stage of each position")
+        order = torch.argsort(stage, stable=True)
+        counts = torch.bincount(stage, minlength=self.stages).tolist()
+        second, second_bias = self.second.weight.chunk(self.stages), self.second.bias.chunk(self.stages)
+        last, last_bias = self.last.weight.chunk(self.stages), self.last.bias.chunk(self.stages)
+        outputs = [
+            functional.linear(
+                functional.relu(functional.linear(part, second[k], second_bias[k])), last[k], last_bias[k]
+            )
+            for k, part in enumerate(torch.split(first[order], counts))
+            if len(part)
+        ]
+        return torch.cat(outputs)[torch.argsort(order)] if outputs else first.new_empty(0, self.outcomes)
 
     @property
     def scalar(self) -> bool:
@@ -121,10 +154,27 @@ def value_points(rules: Rules) -> NDArray[np.float64]:
     return np.ones(1) if rules.scoring == "checkers" else scoring.outcome_points(rules)
 
 
-def tensors(boards: Boards, moved_first: NDArray[np.bool_]) -> tuple[Tensor, Tensor]:
-    """The input of `ValueNet.forward` for boards int8 (K, 2, 26) and moved_first bool (K,)."""
+def tensors(boards: Boards, moved_first: NDArray[np.bool_], scheme: str = ONE) -> tuple[Tensor, ...]:
+    """The input of `ValueNet.forward` for boards int8 (K, 2, 26) and moved_first bool (K,), by the net's stages."""
     rows, offsets = active_rows(boards, moved_first)
-    return torch.from_numpy(rows), torch.from_numpy(offsets)
+    stage = [] if scheme == ONE else [torch.from_numpy(stages(boards, scheme))]
+    return torch.from_numpy(rows), torch.from_numpy(offsets), *stage
+
+
+def with_stages(net: ValueNet, scheme: str) -> ValueNet:
+    """A copy of a net of one stage that has the stages of `scheme`: at first each says what the net said.
+
+    Raises:
+        ValueError: The net has stages already, or there is no such scheme.
+    """
+    if net.stages > 1:
+        raise ValueError(f"the net has the stages {net.config.stages!r} already")
+    staged = ValueNet(dataclasses.replace(net.config, stages=scheme), net.outcomes)
+    with torch.no_grad():
+        for name, value in net.state_dict().items():
+            wanted = staged.state_dict()[name]
+            wanted.copy_(value.repeat(len(wanted) // len(value), *(1,) * (value.dim() - 1)))
+    return staged
 
 
 def weights_as_arrays(net: ValueNet) -> dict[str, NDArray[Any]]:

@@ -19,6 +19,7 @@ from nardy_rl.value.checkpoint import load_checkpoint
 from nardy_rl.value.evaluator import CompiledEvaluator
 from nardy_rl.value.features import active_rows
 from nardy_rl.value.net import EQUITY_SCALE, NetConfig, make_net, tensors, value_points, value_width
+from nardy_rl.value.stages import stages
 from tests.value.test_evaluator import lively_net
 
 ROOT = Path(__file__).parents[2]
@@ -174,22 +175,26 @@ def test_overfits_one_batch(preset: str) -> None:
     assert losses[-1] < 0.05 * losses[0]
 
 
+@pytest.mark.parametrize("scheme", ["one", "long"])
 @pytest.mark.parametrize("preset", ["official", "casual"])
 @pytest.mark.parametrize("reverse", [False, True])
-def test_hand_written_gradient_equals_torch(preset: str, reverse: bool) -> None:
+def test_hand_written_gradient_equals_torch(preset: str, reverse: bool, scheme: str) -> None:
     """Two positions in a row: the second trace is lambda times the first plus its own gradient."""
     rules = make_rules(preset)
-    net = lively_net(rules, NetConfig(12, 5), seed=2)
+    net = lively_net(rules, NetConfig(12, 5, stages=scheme), seed=2)
     games = play_games(CompiledEvaluator(net, rules), np.arange(1), 4, 0.0, rules)
     boards, seats = games.boards[20:22, 0], np.array([True, False])
     weights = CompiledEvaluator(net, rules).weights
     traces = new_traces(weights)
     width = value_width(rules)
+    stage = stages(boards, net.config.stages)
 
     expected = {name: np.zeros((width, *parameter.shape)) for name, parameter in net.named_parameters()}
     for k, turned in enumerate((False, reverse)):
-        value = value_and_trace(active_rows(boards[[k]], seats[[k]])[0], weights, traces, np.float32(0.6), turned)
-        outputs = net.value(net(*tensors(boards[[k]], seats[[k]])))[0]
+        value = value_and_trace(
+            active_rows(boards[[k]], seats[[k]])[0], stage[k], weights, traces, np.float32(0.6), turned
+        )
+        outputs = net.value(net(*tensors(boards[[k]], seats[[k]], net.config.stages)))[0]
         mirrored = (-outputs if width == 1 else outputs.flip(0)) if turned else outputs
         np.testing.assert_allclose(value, mirrored.detach().numpy(), rtol=1e-4, atol=1e-6)
         for output in range(width):
@@ -208,7 +213,8 @@ def test_hand_written_gradient_equals_torch(preset: str, reverse: bool) -> None:
     for name, trace in names.items():
         scale = np.abs(expected[name]).max()
         assert scale > 0, name
-        np.testing.assert_allclose(trace, expected[name], rtol=1e-3, atol=1e-5 * scale, err_msg=name)
+        of_parameter = trace.reshape(expected[name].shape)  # stages apart there, one after the other here
+        np.testing.assert_allclose(of_parameter, expected[name], rtol=1e-3, atol=1e-5 * scale, err_msg=name)
 
     step = np.linspace(-0.1, 0.2, width).astype(np.float32)
     before = weights.rows.copy()

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -17,7 +18,8 @@ from nardy_rl.config import MatchConfig, Schedule, TrainConfig
 from nardy_rl.rules.spec import make_rules
 from nardy_rl.training.runlog import read_metrics
 from nardy_rl.training.train import Outcome, Silent, train
-from nardy_rl.value.checkpoint import CheckpointError, load_checkpoint
+from nardy_rl.value.checkpoint import CheckpointError, load_checkpoint, sentinel_positions
+from nardy_rl.value.evaluator import TorchEvaluator
 from nardy_rl.value.net import NetConfig
 
 ROOT = Path(__file__).parents[2]
@@ -56,6 +58,12 @@ class StopAt(Silent):
     def progress(self, games: int, seconds: float, values: dict[str, float]) -> None:
         if games >= self.games:
             os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_opponents_fit_the_rules() -> None:
+    assert MatchConfig().specs(make_rules("official")) == ["random", "heuristic"]
+    assert MatchConfig().specs(make_rules("short")) == ["random", "bearoff"]
+    assert MatchConfig(opponents=[]).specs(make_rules("short")) == []
 
 
 def test_threads_do_not_matter_and_seeds_do(tmp_path: Path) -> None:
@@ -132,6 +140,22 @@ def test_starts_from_the_net_of_another_run(tmp_path: Path, algorithm: str) -> N
     assert meta["init"] == {"run": "t", "games": 64, "init": None}
     learnt = train(config(tmp_path, algorithm=algorithm, init=str(first.checkpoint)))
     assert not torch.equal(weights(first)["rows"], weights(learnt)["rows"])
+
+
+def test_a_run_may_give_the_net_it_starts_from_stages(tmp_path: Path) -> None:
+    first = train(config(tmp_path, games=64))
+    staged = NetConfig(stages="long")
+    second = train(config(tmp_path, init=str(first.checkpoint), net=staged, lr=Schedule(0.0, 0.0)))
+    assert second.config.net == NetConfig(16, 4, stages="long")
+    rules = make_rules("official")
+    boards, seats = sentinel_positions(rules)
+    said = [TorchEvaluator(load_checkpoint(run.checkpoint).net, rules).values(boards, seats) for run in (first, second)]
+    np.testing.assert_allclose(said[1], said[0], atol=1e-6)
+    learnt = train(config(tmp_path, init=str(first.checkpoint), net=staged))
+    second_layer = weights(learnt)["second.weight"].view(10, 4, 16)
+    assert not torch.equal(second_layer[0], second_layer[8]), "each stage learns from its own positions"
+    with pytest.raises(ValueError, match=r"stages='long'\) is not allowed: .* has a net of .*stages='long'"):
+        train(config(tmp_path, init=str(second.checkpoint), net=NetConfig(8, 4, stages="long")))
 
 
 def test_what_a_run_cannot_start_from(tmp_path: Path) -> None:

@@ -28,11 +28,15 @@ OFFICIAL = PRESETS["official"]
 
 
 def lively_net(rules: Rules, config: NetConfig, seed: int = 0) -> ValueNet:
-    """A net with weights far from the start, so that units are clipped and outputs differ."""
+    """A net with weights far from the start, so that units are clipped, and outputs and stages differ."""
     net = make_net(config, rules, seed)
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.mul_(4.0)
+        if net.stages > 1:
+            generator = torch.Generator().manual_seed(seed)
+            for parameter in (*net.second.parameters(), *net.last.parameters()):
+                parameter.add_(0.3 * torch.randn(parameter.shape, generator=generator))
     return net
 
 
@@ -55,7 +59,10 @@ def boards_of_play(rules: Rules, n: int, turns: int) -> tuple[Boards, np.ndarray
     return all_boards, all_seats, legal_afterstates(all_boards, np.concatenate(rolls), rules)
 
 
-@pytest.mark.parametrize("config", [NetConfig(), NetConfig(256, 32), NetConfig(7, 3)])
+STAGED = NetConfig(70, 20, stages="short"), NetConfig(64, 16, stages="long")
+
+
+@pytest.mark.parametrize("config", [NetConfig(), NetConfig(256, 32), NetConfig(7, 3), *STAGED])
 @pytest.mark.parametrize("preset", ["official", "overview", "casual"])
 def test_compiled_equals_torch_on_10000_boards(preset: str, config: NetConfig) -> None:
     rules = make_rules(preset)
@@ -73,7 +80,7 @@ def test_compiled_equals_torch_on_10000_boards(preset: str, config: NetConfig) -
     assert difference <= 1e-5 * max(np.abs(by_torch_equity).max(), 1.0)
 
 
-@pytest.mark.parametrize("config", [NetConfig(), NetConfig(256, 32), NetConfig(7, 3)])
+@pytest.mark.parametrize("config", [NetConfig(), NetConfig(256, 32), NetConfig(7, 3), *STAGED])
 @pytest.mark.parametrize("preset", ["official", "overview", "casual", "short"])
 def test_int16_is_close_to_float32_in_random_play(preset: str, config: NetConfig) -> None:
     rules = make_rules(preset)
