@@ -19,14 +19,15 @@ LAYERS: dict[str, set[str]] = {
     "value": CORE | {"files"},
     "endgame": CORE | {"value", "files"},
     "agents": CORE | {"value", "endgame", "files"},
-    "config": CORE | {"value", "agents"},
-    "evaluation": PLAYERS | {"config"},
-    "show": CORE | {"files"},
+    "cube": CORE | {"agents"},
+    "config": CORE | {"value", "agents", "cube"},
+    "evaluation": PLAYERS | {"config", "records", "cube"},
+    "show": CORE | {"files", "records"},
     "training": PLAYERS | {"config", "evaluation", "show"},
     "play": CORE | {"agents", "files", "records", "show"},
     "analysis": PLAYERS | {"records", "show"},
-    "cli": PLAYERS | {"config", "evaluation", "training", "play", "records", "analysis"},
-    "engine": CORE | {"agents"},
+    "cli": PLAYERS | {"config", "cube", "evaluation", "training", "play", "records", "analysis"},
+    "engine": CORE | {"agents", "records"},
     "envs": CORE | {"agents", "show"},
 }
 """Part of the package -> the other parts it may import. `cli`, `engine` and `envs` are doors: nothing imports them."""
@@ -44,6 +45,8 @@ ONLY_IN: dict[str, set[str]] = {
     "resvg_py": {"show"},
     "anywidget": {"play"},
     "traitlets": {"play"},
+    "gnubg": {"value"},
+    "gnubg_nn": {"agents"},
 }
 """Libraries that only some parts may know."""
 

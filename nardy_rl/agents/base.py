@@ -1,6 +1,6 @@
 """What an agent is: something that ranks the afterstates of a batch of rolls."""
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numba
 import numpy as np
@@ -46,6 +46,15 @@ class Agent(Protocol):
 
         It depends on the afterstates of its own game only, never on which games share the batch.
         """
+        ...
+
+
+@runtime_checkable
+class GivesValues(Protocol):
+    """What knows the chances of the outcomes: evaluators, and the agents made of one. Cube decisions need it."""
+
+    def values(self, boards: Boards, moved_first: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Probability of each outcome for the player on roll, the dice not thrown yet, float32 (K, width)."""
         ...
 
 

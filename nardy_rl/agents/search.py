@@ -9,14 +9,14 @@ Nothing here is random, and nothing depends on which decisions share a batch.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_rl.agents.base import Decisions
-from nardy_rl.agents.lookahead import all_rolls, backed_up_equities, chunks, distinct, mean_over_rolls
+from nardy_rl.agents.base import Decisions, GivesValues
+from nardy_rl.agents.lookahead import all_rolls, backed_up_equities, backed_up_values, chunks, distinct, mean_over_rolls
 from nardy_rl.agents.value import load_evaluators
 from nardy_rl.endgame.evaluator import table_of
 from nardy_rl.rules.board import Boards, flip
@@ -123,6 +123,16 @@ class SearchAgent:
         static = afterstate_equities(self._evaluator, boards, moved_first, after, self.rules)
         return self._deepened(static, moved_first, after, self.plies, at_root=True)
 
+    def values(self, boards: Boards, moved_first: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """See `Evaluator.values`: the mean over all rolls of what follows, as many plies ahead.
+
+        The plays on the way are those that look best at 0 plies.
+        """
+        deeper: GivesValues = self._evaluator
+        for _ in range(self.plies):
+            deeper = _OnePlyDeeper(self._inner, deeper, self.rules)
+        return deeper.values(boards, moved_first)
+
     def _deepened(
         self, equity: NDArray[np.float64], moved_first: NDArray[np.bool_], after: Afterstates, plies: int, at_root: bool
     ) -> NDArray[np.float64]:
@@ -170,6 +180,17 @@ class SearchAgent:
             best = np.maximum.reduceat(equity, after.offsets[:-1])
             values[part] = mean_over_rolls(best.reshape(-1, len(ROLLS)))
         return values[place]
+
+
+class _OnePlyDeeper(NamedTuple):
+    """Values by the mean over all rolls of the play that `chooser` likes best, as `judge` values it."""
+
+    chooser: Evaluator
+    judge: GivesValues
+    rules: Rules
+
+    def values(self, boards: Boards, moved_first: NDArray[np.bool_]) -> NDArray[np.float32]:
+        return backed_up_values(self.chooser, boards, moved_first, self.rules, self.judge)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 from nardy_rl.agents.base import Decisions
 from nardy_rl.endgame.evaluator import table_of, with_table
 from nardy_rl.rules import scoring
+from nardy_rl.rules.board import Boards
 from nardy_rl.rules.spec import Rules
 from nardy_rl.value.checkpoint import Checkpoint, CheckpointError, load_checkpoint
 from nardy_rl.value.evaluator import CompiledEvaluator, Evaluator, afterstate_equities
+from nardy_rl.value.yardsticks import GNUBG_PREFIX, GnubgEvaluator
 
 
 class ValueAgent:
@@ -49,16 +51,23 @@ class ValueAgent:
         boards, _, moved_first, afterstates = decisions
         return afterstate_equities(self._evaluator, boards, moved_first, afterstates, self.rules)
 
+    def values(self, boards: Boards, moved_first: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """See `Evaluator.values`."""
+        return self._evaluator.values(boards, moved_first)
+
 
 def load_evaluators(path: str | Path, rules: Rules, *precisions: str) -> tuple[Evaluator, ...]:
     """The net of a checkpoint folder (or of a run, its newest), one evaluator for each precision.
 
-    Each has the bear-off table for these rules if there is one.
+    Each has the bear-off table for these rules if there is one. `gnubg:PLIES` names GNU Backgammon instead, which has
+    one precision and tables of its own (see `value.yardsticks`).
 
     Raises:
         CheckpointError: The checkpoint cannot be used, or not for these rules.
-        ValueError: The bear-off table is damaged.
+        ValueError: The bear-off table is damaged; or gnubg cannot be had, or not for these rules.
     """
+    if str(path).startswith(GNUBG_PREFIX):
+        return (GnubgEvaluator(str(path), rules),) * len(precisions)
     checkpoint = load_checkpoint(path)
     check_playable(checkpoint, rules)
     return tuple(with_table(CompiledEvaluator(checkpoint.net, rules, precision), rules) for precision in precisions)

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,6 +40,9 @@ Z95 = 1.96
 """Standard errors in half of a 95% normal interval."""
 
 
+_Played = TypeVar("_Played")
+
+
 class GameResults(NamedTuple):
     """Finished games, seen by the player who moved first.
 
@@ -49,12 +52,20 @@ class GameResults(NamedTuple):
         turns: int64 (N,), turns played, passes included.
         luck: float64 (N,), luck of the first seat minus that of the second, in points (see `agents.luck`); 0 if it was
             not asked for.
+        cube: int64 (N,), value of the cube at the end; `points` and `luck` count it. 1 without a cube.
     """
 
     outcome: NDArray[np.int64]
     points: NDArray[np.float64]
     turns: NDArray[np.int64]
     luck: NDArray[np.float64]
+    cube: NDArray[np.int64]
+
+    @classmethod
+    def blank(cls, n: int) -> "GameResults":
+        """Of `n` games, to be written into."""
+        zeros = np.zeros((2, n), dtype=np.int64)
+        return cls(zeros[0], np.zeros(n), zeros[1], np.zeros(n), np.ones(n, dtype=np.int64))
 
 
 class Forfeit(NamedTuple):
@@ -87,6 +98,8 @@ class MatchResult:
             lost by `forfeit.by` in the worst way the scoring knows, after 0 turns.
         adjusted: float64 (pairs, 2), `points` less A's luck plus B's: the same mean with less chance in it. None if no
             judge of luck was given.
+        cube: int64 (pairs, 2), value of the doubling cube at the end of each game, which `points` count. None without a
+            cube (see `cube_arena`).
     """
 
     a: str
@@ -98,6 +111,7 @@ class MatchResult:
     turns: NDArray[np.int64]
     forfeit: Forfeit | None = None
     adjusted: NDArray[np.float64] | None = None
+    cube: NDArray[np.int64] | None = None
 
     @property
     def pairs(self) -> int:
@@ -123,7 +137,7 @@ class MatchResult:
     @property
     def ci95(self) -> tuple[float, float]:
         """95% interval of `ppg`: mean ± 1.96 * sd / sqrt(pairs) over pairs. Of a single pair: (-inf, inf)."""
-        return _interval(self.pair_points)
+        return interval(self.pair_points)
 
     @property
     def adjusted_ppg(self) -> float | None:
@@ -133,7 +147,7 @@ class MatchResult:
     @property
     def adjusted_ci95(self) -> tuple[float, float] | None:
         """95% interval of `adjusted_ppg`, as `ci95`."""
-        return None if self.adjusted is None else _interval(self.adjusted.mean(axis=1))
+        return None if self.adjusted is None else interval(self.adjusted.mean(axis=1))
 
     @property
     def win(self) -> float:
@@ -175,17 +189,19 @@ class MatchResult:
             points=-self.points[:, ::-1],
             turns=self.turns[:, ::-1],
             adjusted=None if self.adjusted is None else -self.adjusted[:, ::-1],
+            cube=None if self.cube is None else self.cube[:, ::-1],
         )
 
 
-def _interval(pair_points: NDArray[np.float64]) -> tuple[float, float]:
+def interval(pair_points: NDArray[np.float64]) -> tuple[float, float]:
+    """95% interval of the mean of `pair_points` (pairs,): mean ± 1.96 * sd / sqrt(pairs); of one pair (-inf, inf)."""
     mean, half = float(pair_points.mean()), math.inf
     if len(pair_points) > 1:
         half = Z95 * float(pair_points.std(ddof=1)) / math.sqrt(len(pair_points))
     return mean - half, mean + half
 
 
-class _StoppedError(Exception):
+class StoppedError(Exception):
     """Leaves a chunk whose match was interrupted."""
 
 
@@ -215,11 +231,11 @@ def play_games(
     """
     games = new_games(stream, rules)
     n = len(games)
-    results = GameResults(np.zeros(n, dtype=np.int64), np.zeros(n), np.zeros(n, dtype=np.int64), np.zeros(n))
+    results = GameResults.blank(n)
     playing = np.arange(n)
     for turn in range(MAX_TURNS):
         if stop is not None and stop.is_set():
-            raise _StoppedError
+            raise StoppedError
         on_roll = (first, second)[turn % 2]
         dice = roll(games, seed, rules)
         if luck is not None:
@@ -274,6 +290,20 @@ def play_match(
         ExternalError: An external program failed; `play_or_forfeit` makes a result of that.
         KeyboardInterrupt: Passed on after the threads have stopped (within one turn of their batches).
     """
+    check_match(a, b, rules, pairs, threads)
+
+    def play(streams: NDArray[np.int64], stop: threading.Event) -> tuple[GameResults, GameResults]:
+        return (
+            play_games(a, b, streams, rules, seed, luck=luck, stop=stop),
+            play_games(b, a, streams, rules, seed, luck=luck, stop=stop),
+        )
+
+    played = in_chunks(play, pairs, threads, progress, (a, b))
+    return match_result(a.spec, b.spec, rules, seed, played, judged=luck is not None)
+
+
+def check_match(a: Agent, b: Agent, rules: Rules, pairs: int, threads: int) -> None:
+    """Raises a ValueError if `pairs` or `threads` is below 1, or an agent was made for the other geometry."""
     if pairs < 1:
         raise ValueError(f"pairs={pairs} is not allowed; give at least 1")
     if threads < 1:
@@ -281,21 +311,35 @@ def play_match(
     for agent in (a, b):
         if agent.rules.geometry != rules.geometry:
             raise ValueError(f"agent {agent.spec!r} plays {agent.rules.geometry} nardy, the match is {rules.geometry}")
+
+
+def in_chunks(
+    play: Callable[[NDArray[np.int64], threading.Event], _Played],
+    pairs: int,
+    threads: int,
+    progress: Callable[[int], None] | None,
+    agents: Sequence[Agent],
+) -> list[_Played]:
+    """Plays `pairs` pairs in chunks of `CHUNK_PAIRS`, several at once.
+
+    Args:
+        play: Plays the pairs of the numbers int64 (n,) it is given. Once the event is set, it raises `StoppedError`.
+        pairs: Pairs to play.
+        threads: Chunks played at once.
+        progress: Called in the caller's thread with the number of pairs finished so far, after every chunk.
+        agents: Closed if something fails, as a thread may be waiting for a program.
+
+    Returns:
+        What `play` returned, in the order of the numbers.
+    """
     chunks = [np.arange(k, min(k + CHUNK_PAIRS, pairs)) for k in range(0, pairs, CHUNK_PAIRS)]
     stop = threading.Event()
-
-    def play(streams: NDArray[np.int64]) -> tuple[GameResults, GameResults]:
-        return (
-            play_games(a, b, streams, rules, seed, luck=luck, stop=stop),
-            play_games(b, a, streams, rules, seed, luck=luck, stop=stop),
-        )
-
-    played: dict[int, tuple[GameResults, GameResults]] = {}
+    played: dict[int, _Played] = {}
     finished = 0
-    futures: dict[Future[tuple[GameResults, GameResults]], int] = {}
+    futures: dict[Future[_Played], int] = {}
     with ThreadPoolExecutor(threads, thread_name_prefix="arena") as pool:
         try:
-            futures = {pool.submit(play, streams): k for k, streams in enumerate(chunks)}
+            futures = {pool.submit(play, numbers, stop): k for k, numbers in enumerate(chunks)}
             for future in as_completed(futures):
                 k = futures[future]
                 played[k] = future.result()
@@ -307,22 +351,48 @@ def play_match(
             pool.shutdown(wait=False, cancel_futures=True)
             begun = [future for future in futures if not future.cancelled()]
             while wait(begun, timeout=0.1).not_done:  # a thread may be waiting for a program, or just starting one
-                close(a, b)
-            close(a, b)
+                close(*agents)
+            close(*agents)
             raise
-    in_order = [played[k] for k in range(len(chunks))]
-    a_first = GameResults(*(np.concatenate(field) for field in zip(*(x for x, _ in in_order), strict=True)))
-    b_first = GameResults(*(np.concatenate(field) for field in zip(*(y for _, y in in_order), strict=True)))
+    return [played[k] for k in range(len(chunks))]
+
+
+def match_result(
+    a: str,
+    b: str,
+    rules: Rules,
+    seed: int,
+    played: Sequence[tuple[GameResults, GameResults]],
+    *,
+    judged: bool = False,
+    cube: bool = False,
+) -> MatchResult:
+    """A's result, from the games of each chunk that A moved first in, and those that B did.
+
+    Args:
+        a: Spec of A.
+        b: Spec of B.
+        rules: Rules of every game.
+        seed: Seed of dice and ties.
+        played: Per chunk.
+        judged: Luck was judged.
+        cube: There was a cube.
+    """
+    a_first, b_first = (
+        GameResults(*(np.concatenate(field) for field in zip(*games, strict=True)))
+        for games in zip(*played, strict=True)
+    )
     points = np.stack([a_first.points, -b_first.points], axis=1)
     return MatchResult(
-        a=a.spec,
-        b=b.spec,
+        a=a,
+        b=b,
         rules=rules,
         seed=seed,
         outcome=np.stack([a_first.outcome, 2 * levels(rules) - b_first.outcome], axis=1),
         points=points,
         turns=np.stack([a_first.turns, b_first.turns], axis=1),
-        adjusted=None if luck is None else points - np.stack([a_first.luck, -b_first.luck], axis=1),
+        adjusted=points - np.stack([a_first.luck, -b_first.luck], axis=1) if judged else None,
+        cube=np.stack([a_first.cube, b_first.cube], axis=1) if cube else None,
     )
 
 
@@ -398,13 +468,48 @@ def round_robin(
     Raises:
         ValueError: With fewer than two agents, for an unknown spec, and as `play_match`.
     """
+    return each_two(
+        agents,
+        rules,
+        lambda a, b, done: play_or_forfeit(a, b, rules, pairs, seed, threads, done, luck),
+        pairs,
+        progress,
+        search=search,
+        external=external,
+    )
+
+
+def each_two(
+    agents: Sequence[str | Agent],
+    rules: Rules,
+    play: Callable[[Agent, Agent, Callable[[int], None]], _Played],
+    pairs: int,
+    progress: Callable[[int], None] | None = None,
+    *,
+    search: SearchConfig | None = None,
+    external: ExternalConfig | None = None,
+) -> list[_Played]:
+    """Plays a match between every two of the agents; no external program is left running at the end.
+
+    Args:
+        agents: As in `round_robin`.
+        rules: Rules of every game.
+        play: Plays one match, of `pairs` pairs, calling its third argument with the number finished so far.
+        pairs: Pairs in each match.
+        progress: As in `round_robin`.
+        search: As in `round_robin`.
+        external: As in `round_robin`.
+
+    Raises:
+        ValueError: With fewer than two agents, or for an unknown spec.
+    """
     if len(agents) < 2:
         raise ValueError(f"a round robin needs at least two agents, not {len(agents)}")
     players = [
         make_agent(agent, rules, search=search, external=external) if isinstance(agent, str) else agent
         for agent in agents
     ]
-    results: list[MatchResult] = []
+    results: list[_Played] = []
     try:
         for a, b in itertools.combinations(players, 2):
             before = len(results) * pairs
@@ -413,7 +518,7 @@ def round_robin(
                 if progress is not None:
                     progress(before + finished)
 
-            results.append(play_or_forfeit(a, b, rules, pairs, seed, threads, in_all, luck))
+            results.append(play(a, b, in_all))
             in_all(pairs)
     finally:
         close(*players)
@@ -440,6 +545,7 @@ def matches_as_json(results: Iterable[MatchResult], rules_name: str) -> dict[str
                 "seed": result.seed,
                 "forfeit": None if result.forfeit is None else result.forfeit._asdict(),
                 **_adjusted_as_json(result),
+                **({} if result.cube is None else {"mean_cube": float(result.cube.mean())}),
             }
             for result in results
         ],
@@ -447,10 +553,9 @@ def matches_as_json(results: Iterable[MatchResult], rules_name: str) -> dict[str
 
 
 def _adjusted_as_json(result: MatchResult) -> dict[str, Any]:
-    interval = result.adjusted_ci95
-    if interval is None:
+    if result.adjusted_ci95 is None:
         return {}
-    ends = [end if math.isfinite(end) else None for end in interval]
+    ends = [end if math.isfinite(end) else None for end in result.adjusted_ci95]
     return {"adjusted_ppg": result.adjusted_ppg, "adjusted_ci95": ends}
 
 
@@ -469,16 +574,16 @@ def match_table(results: Iterable[MatchResult]) -> Table:
         if result.forfeit is not None:
             table.add_row(*names, f"{result.ppg:+.3f}", "forfeit", "-", "-", "-", "0")
             continue
-        interval = _interval_text(result.ci95)
         shares = (f"{100 * share:.1f}%" for share in (result.win, result.mars_for, result.mars_against))
-        table.add_row(*names, f"{result.ppg:+.3f}", interval, *shares, f"{result.games:,}")
+        table.add_row(*names, f"{result.ppg:+.3f}", interval_text(result.ci95), *shares, f"{result.games:,}")
         if result.adjusted_ci95 is not None:
-            table.add_row("", "less luck", f"{result.adjusted_ppg:+.3f}", _interval_text(result.adjusted_ci95))
+            table.add_row("", "less luck", f"{result.adjusted_ppg:+.3f}", interval_text(result.adjusted_ci95))
     return table
 
 
-def _interval_text(interval: tuple[float, float]) -> str:
-    low, high = interval
+def interval_text(ends: tuple[float, float]) -> str:
+    """Both ends of an interval, or a dash if there is none."""
+    low, high = ends
     return f"{low:+.3f} {high:+.3f}" if math.isfinite(low) else "-"
 
 
