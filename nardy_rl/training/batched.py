@@ -150,7 +150,7 @@ class _Chunk(NamedTuple):
 
 
 class BatchedTrainer:
-    """Plays an iteration's games, then makes one pass over their positions in random batches, with Adam."""
+    """Plays an iteration's games, then goes over their positions in random batches, with Adam."""
 
     def __init__(self, config: TrainConfig, rules: Rules, net: ValueNet | None = None) -> None:
         """A trainer of `net`, or of a fresh one."""
@@ -269,14 +269,20 @@ class BatchedTrainer:
         return _Chunk(games, searched, time.thread_time() - before)
 
     def _learn(self, samples: Samples, iteration: int, lr: float) -> tuple[float, float]:
-        """One pass over the samples in batches; returns the mean loss and the mean norm of the gradient."""
-        order = np.random.default_rng([self.config.seed, iteration]).permutation(len(samples.boards))
+        """Passes over the samples in batches; returns the mean loss and the mean norm of the gradient."""
+        n = len(samples.boards)
+        random = np.random.default_rng([self.config.seed, iteration])
         for group in self.optimizer.param_groups:
             group["lr"] = lr
-        if not len(order):  # few positions are rolled out, and perhaps none of a small iteration
+        if not n:  # few positions are rolled out, and perhaps none of a small iteration
             return 0.0, 0.0
+        batches = [
+            batch
+            for _ in range(self.config.passes)
+            for batch in np.array_split(random.permutation(n), min(self.config.batches, n))
+        ]
         losses, weights, norms = [], [], []
-        for step, batch in enumerate(np.array_split(order, min(self.config.batches, len(order)))):
+        for step, batch in enumerate(batches):
             inputs = tensors(samples.boards[batch], samples.moved_first[batch], self.net.config.stages)
             output = self.net(*inputs)
             loss = self._loss(output, torch.from_numpy(samples.target[batch]))

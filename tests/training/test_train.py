@@ -158,6 +158,16 @@ def test_a_run_may_give_the_net_it_starts_from_stages(tmp_path: Path) -> None:
         train(config(tmp_path, init=str(second.checkpoint), net=NetConfig(8, 4, stages="long")))
 
 
+def test_passes_are_gradient_steps_over_the_same_games(tmp_path: Path) -> None:
+    once, twice = (train(config(tmp_path, games=32, passes=passes)) for passes in (1, 2))
+    seen = [read_metrics(run.checkpoint.parent.parent)[-1] for run in (once, twice)]
+    assert seen[0]["games/length"] == seen[1]["games/length"], "the same games"
+    assert seen[1]["loss/train"] < seen[0]["loss/train"], "learnt from twice"
+    assert_same(weights(train(config(tmp_path, games=32, passes=2))), weights(twice))
+    with pytest.raises(ValueError, match="passes=0 is not allowed; give 1 or more"):
+        train(config(tmp_path, passes=0))
+
+
 def test_what_a_run_cannot_start_from(tmp_path: Path) -> None:
     first = train(config(tmp_path, games=32))
     with pytest.raises(ValueError, match=r"hidden=9, hidden2=4.* has a net of .*hidden=16, hidden2=4"):
