@@ -3,19 +3,20 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help train test test-slow test-extras test-browser test-gnubg evaluate benchmark lint clean
+.PHONY: help train test test-slow test-extras test-browser test-gnubg test-yardsticks yardsticks evaluate benchmark \
+	lint clean
 
 help: ## List the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
 
 train: $(VENV)/.installed ## Train the quick bot (about 3 minutes of training) and play it against the baselines
 	$(BIN)/python scripts/train.py experiment=quick
 
 test: $(VENV)/.installed ## Run all tests but the slow ones
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(if $(MARKS),-m "$(MARKS)")
 
 test-slow: $(VENV)/.installed ## Run the slow tests too (about 15 minutes more)
-	$(BIN)/python -m pytest -m "slow or not slow"
+	$(BIN)/python -m pytest -m "not extras and not browser and not gnubg and not yardsticks"
 
 test-extras: $(VENV)/.installed ## Install PettingZoo and Stable-Baselines3 and run the tests that need them
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[test,pettingzoo,sb3]"
@@ -30,8 +31,13 @@ test-gnubg: $(VENV)/.installed ## Check the .mat files with GNU Backgammon (Debi
 	@PATH="$$PATH:/usr/games" command -v gnubg >/dev/null || { echo "gnubg is missing: install GNU Backgammon, Debian's package gnubg"; exit 1; }
 	$(BIN)/python -m pytest -m gnubg
 
+test-yardsticks: yardsticks ## Compare short nardy with GNU Backgammon, bgsage and OpenSpiel, slow tests too (5 minutes)
+	$(BIN)/python -m pytest -m yardsticks
+
+yardsticks: $(VENV)/.installed-yardsticks ## Install the packages that short nardy is measured by
+
 benchmark: $(VENV)/.installed ## Measure the speeds of benchmarks/speed.md (about 5 minutes)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[yardsticks]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[benchmark]"
 	$(BIN)/python scripts/benchmark.py
 
 evaluate: $(VENV)/.installed ## Play the kept checkpoint against the baselines
@@ -53,4 +59,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@touch $@
+
+$(VENV)/.installed-yardsticks: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[yardsticks]"
 	@touch $@

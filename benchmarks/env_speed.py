@@ -12,7 +12,7 @@ Every row plays random legal actions and starts a new game where one is over. Wh
 
 Inside the measured time: legal actions or masks as the environment gives them, the draw among them, steps, resets.
 Outside it: imports, compilation, the first steps. Everything runs in one thread, except that XLA uses as many as it
-likes. Rows whose package (extras `pettingzoo` and `yardsticks`) is not installed are left out and named.
+likes. Rows whose package (extras `pettingzoo` and `benchmark`) is not installed are left out and named.
 """
 
 import dataclasses

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hydra
+import numpy as np
 from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
@@ -20,10 +21,12 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from nardy_rl.config import (
+    BASELINES,
     KEPT_NETS,
     AnalyseConfig,
     BearoffConfig,
     BearoffErrorConfig,
+    CubeDecisionConfig,
     ErrorRateConfig,
     EvaluateConfig,
     KeepConfig,
@@ -31,6 +34,7 @@ from nardy_rl.config import (
     OpeningBookConfig,
     PicturesConfig,
     PlayConfig,
+    PositionConfig,
     ReferenceSetConfig,
     RolloutCommandConfig,
     TrainConfig,
@@ -60,6 +64,16 @@ def evaluate() -> None:
 def rollout() -> None:
     """Rolls out a decision: `python scripts/rollout.py position="24:13 18:2 | 24:15" dice=64 [field=value ...]`."""
     run("rollout", RolloutCommandConfig, _rollout)
+
+
+def position() -> None:
+    """Shows a position and its IDs: `python scripts/position.py position=XGID... [rules=official]`."""
+    run("position", PositionConfig, _position)
+
+
+def cube() -> None:
+    """The cube decision of a position: `python scripts/cube.py position=XGID... [agent=SPEC] [json=PATH]`."""
+    run("cube", CubeDecisionConfig, _cube)
 
 
 def league() -> None:
@@ -140,37 +154,30 @@ def _train(config: TrainConfig) -> int:
 def _evaluate(config: EvaluateConfig) -> int:
     from nardy_rl.agents.luck import load_judge  # noqa: PLC0415
     from nardy_rl.endgame.tables import find_table  # noqa: PLC0415
-    from nardy_rl.evaluation.arena import forfeit_lines, match_table, matches_as_json, round_robin  # noqa: PLC0415
+    from nardy_rl.evaluation.arena import MatchResult, forfeit_lines  # noqa: PLC0415
+    from nardy_rl.evaluation.cube_arena import check_cube, evaluate, results_as_json, results_table  # noqa: PLC0415
     from nardy_rl.files import write_json  # noqa: PLC0415
     from nardy_rl.rules.spec import make_rules  # noqa: PLC0415
 
     rules = make_rules(config.rules, config.options)
+    config.agents = config.agents or [KEPT_NETS[rules.geometry], BASELINES[rules.geometry][-1], "random"]
     _check_json(config.json)
+    check_cube(config, rules)
     luck = None if config.luck is None else load_judge(config.luck, rules)
     bearoff = find_table(rules)
     matches = len(config.agents) * (len(config.agents) - 1) // 2
     _terminate_like_ctrl_c()
     with _progress() as progress:
         task = progress.add_task("pairs", total=matches * config.pairs)
-        results = round_robin(
-            config.agents,
-            rules,
-            config.pairs,
-            config.seed,
-            config.threads,
-            progress=lambda finished: progress.update(task, completed=finished),
-            search=config.search,
-            external=config.external,
-            luck=luck,
-        )
-    Console().print(match_table(results))
+        results = evaluate(config, rules, lambda finished: progress.update(task, completed=finished), luck)
+    Console().print(results_table(results))
     if bearoff is not None:
         Console().print(f"Nets play endgames by {bearoff.name}", soft_wrap=True, markup=False, highlight=False)
-    for line in forfeit_lines(results):
+    for line in forfeit_lines(result for result in results if isinstance(result, MatchResult)):
         Console().print(line, markup=False, highlight=False)
     if config.json is not None:
         settings = {"luck": config.luck, "bearoff_table": None if bearoff is None else bearoff.name}
-        write_json(Path(config.json), {**matches_as_json(results, config.rules), **settings})
+        write_json(Path(config.json), {**results_as_json(results, config), **settings})
     return 0
 
 
@@ -202,6 +209,53 @@ def _rollout(config: RolloutCommandConfig) -> int:
     return 0
 
 
+def _position(config: PositionConfig) -> int:
+    from nardy_rl.records.position_ids import MatchPosition, format_gnubg_id, format_xgid, read_position  # noqa: PLC0415
+    from nardy_rl.rules.board import check_boards  # noqa: PLC0415
+    from nardy_rl.rules.notation import draw_board, format_position  # noqa: PLC0415
+    from nardy_rl.rules.spec import make_rules  # noqa: PLC0415
+
+    rules = make_rules(config.rules)
+    board, told = read_position(config.position, rules)
+    check_boards(np.array([board], dtype=np.int8), rules)
+    lines = [draw_board(board, rules, told.dice if told else None), format_position(board)]
+    if rules.geometry == "short":
+        told = told or MatchPosition(board)
+        lines.append(format_gnubg_id(told))
+        try:
+            lines.append(format_xgid(told))
+        except ValueError as error:
+            lines.append(f"no XGID: {error}")
+    console = Console(markup=False, highlight=False, emoji=False)  # `:-1:` of an XGID is no emoji
+    for line in lines:
+        console.print(line, soft_wrap=True)
+    return 0
+
+
+def _cube(config: CubeDecisionConfig) -> int:
+    from nardy_rl.evaluation.cube_position import (  # noqa: PLC0415
+        as_json,
+        as_table,
+        judge_cube,
+        probabilities_text,
+        situation,
+    )
+    from nardy_rl.files import write_json  # noqa: PLC0415
+    from nardy_rl.rules.notation import draw_board  # noqa: PLC0415
+    from nardy_rl.rules.spec import make_rules  # noqa: PLC0415
+
+    _check_json(config.json)
+    judged = judge_cube(config)
+    console = Console(highlight=False)
+    for text in (draw_board(judged.position.board, make_rules("short")), situation(judged), probabilities_text(judged)):
+        console.print(text, soft_wrap=True, markup=False)
+    console.print(as_table(judged))
+    console.print(f"Right: {judged.action}")
+    if config.json is not None:
+        write_json(Path(config.json), as_json(judged))
+    return 0
+
+
 def _league(config: LeagueConfig) -> int:
     from nardy_rl.evaluation.league import (  # noqa: PLC0415
         cross_tables,
@@ -228,7 +282,7 @@ def _league(config: LeagueConfig) -> int:
         )
         return 130
     table = standings(league, config.bootstrap)
-    console.print(standings_table(table))
+    console.print(standings_table(table, league.rules))
     for cross_table in cross_tables(league, table, console.width):
         console.print(cross_table)
     for line in notes(league, table):
@@ -385,10 +439,11 @@ def _bearoff_error(config: BearoffErrorConfig) -> int:
     table = find_table(rules) if config.table is None else load_table(config.table, rules)
     if table is None:
         raise ValueError("there is no bear-off table for these rules; build one with scripts/build_bearoff.py")
-    checkpoint = load_checkpoint(config.agent)
+    agent = config.agent or KEPT_NETS[rules.geometry]
+    checkpoint = load_checkpoint(agent)
     check_playable(checkpoint, rules)
     errors = bearoff_errors(CompiledEvaluator(checkpoint.net, rules), table, rules, config.games, config.seed)
-    Console().print(errors_text(config.agent, table, errors), soft_wrap=True, highlight=False)
+    Console().print(errors_text(agent, table, errors), soft_wrap=True, highlight=False)
     return 0
 
 
@@ -530,9 +585,9 @@ def _progress() -> Progress:
 
 
 def _quoted(argument: str) -> str:
-    """An argument name=value as Hydra wants it: its grammar takes no letters but A to Z outside quotes."""
+    """An argument name=value as Hydra wants it: its grammar takes no letters but A to Z, and no =, outside quotes."""
     name, equals, value = argument.partition("=")
-    plain = value.isascii() or value[:1] in ("'", '"', "[", "{")
+    plain = (value.isascii() and "=" not in value) or value[:1] in ("'", '"', "[", "{")
     return argument if plain else f"{name}{equals}'{value}'"
 
 

@@ -11,12 +11,17 @@ from typing import Any
 from nardy_rl.agents.external import ExternalConfig
 from nardy_rl.agents.rollout import RolloutSettings
 from nardy_rl.agents.search import SearchConfig
+from nardy_rl.cube.chances import CONTACT_EFFICIENCY
+from nardy_rl.cube.player import CubeConfig
+from nardy_rl.rules.spec import Rules
 from nardy_rl.value.net import NetConfig
 
 SHAPES = ("linear", "exponential", "step")
 ALGORITHMS = ("batched", "backup", "rollouts", "online")
 KEPT_NETS = {"long": "checkpoints/long-official-v1", "short": "checkpoints/short-quick-v1"}
 """The strongest net kept with the project, by geometry."""
+BASELINES = {"long": ("random", "pips", "bearoff", "heuristic"), "short": ("random", "pips", "bearoff")}
+"""The agents without a net, by geometry, the weakest first."""
 
 
 @dataclass
@@ -62,7 +67,8 @@ class MatchConfig:
     """Matches played during and after a training run.
 
     Attributes:
-        opponents: Agent specs; the previous checkpoint of the run is always added to the periodic ones.
+        opponents: Agent specs; None = the weakest and the strongest of `BASELINES` for the rules. The previous
+            checkpoint of the run is always added to the periodic ones.
         every_games: Training games between periodic matches; 0 = none. On the way to the first, when a net learns most,
             there are others after a half, a quarter, an 8th and a 16th of that.
         pairs: Pairs of games per periodic match.
@@ -70,11 +76,16 @@ class MatchConfig:
         seed: Seed of the dice, apart from the run's own.
     """
 
-    opponents: list[str] = field(default_factory=lambda: ["random", "heuristic"])
+    opponents: list[str] | None = None
     every_games: int = 20_000
     pairs: int = 200
     final_pairs: int = 2_000
     seed: int = 1_000_003
+
+    def specs(self, rules: Rules) -> list[str]:
+        """Specs of the opponents under these rules."""
+        baselines = BASELINES[rules.geometry]
+        return [baselines[0], baselines[-1]] if self.opponents is None else self.opponents
 
 
 @dataclass
@@ -92,14 +103,16 @@ class TrainConfig:
             of the best play in place of the roll that was thrown) | `rollouts` (positions of the games are rolled out,
             and the net fitted to their equities) | `online` (TD(lambda) with eligibility traces).
         games_per_iteration: Games played with one set of weights, then learnt from, at most: see `iteration_games`.
-        batches: Gradient steps per iteration (`batched`): one pass over its positions in so many random batches.
+        batches: Gradient steps per pass over an iteration's positions, each on a random batch of them.
+        passes: Passes over an iteration's positions: more than one pays where a target costs more than a step.
         search_share: Share of the positions that are searched one ply ahead (`backup`; the rest keeps the roll that was
             thrown) or rolled out (`rollouts`; the rest is not learnt from).
         rollout_trials: Trials of a rollout, a multiple of 36, each with the luck taken out.
         rollout_turns: Turns of a trial before the net's own lookahead stands for the rest.
         average: The net that is kept and measured is a moving average of the weights, over about this share of the
             games so far; 0 = the weights themselves. Games are played by the weights themselves.
-        init: A checkpoint or run whose newest net the run starts from, with a fresh optimizer; it brings its shape.
+        init: A checkpoint or run whose newest net the run starts from, with a fresh optimizer; it brings its shape,
+            which may be made larger.
         net: Shape of the net.
         lr: Learning rate.
         lam: Lambda of the returns or of the traces, 0..1.
@@ -123,6 +136,7 @@ class TrainConfig:
     algorithm: str = "batched"
     games_per_iteration: int = 256
     batches: int = 48
+    passes: int = 1
     search_share: float = 1.0
     rollout_trials: int = 36
     rollout_turns: int = 8
@@ -146,7 +160,8 @@ class EvaluateConfig:
     """A round robin between agents.
 
     Attributes:
-        agents: Two or more agent specs.
+        agents: Two or more agent specs; none given = the strongest kept net for the rules (`KEPT_NETS`), the strongest
+            of `BASELINES`, and `random`.
         rules: Preset, see `rules.spec.PRESETS`.
         options: Rule options that differ from the preset.
         pairs: Pairs of games per match, same dice with seats swapped.
@@ -156,9 +171,12 @@ class EvaluateConfig:
         search: Move filters of the agents that search (PATH@1ply, ...).
         external: Patience with external programs.
         luck: A checkpoint, or a run, whose net judges the luck of every roll; results are then also given less luck.
+        cube: The doubling cube of short nardy (docs/cube.md): `none` | `money` | `match` (pairs are then of matches).
+        length: Points that win a match (`cube=match`).
+        doubling: How the cube is played.
     """
 
-    agents: list[str] = field(default_factory=lambda: ["checkpoints/long-quick-v1", "heuristic", "random"])
+    agents: list[str] = field(default_factory=list)
     rules: str = "official"
     options: dict[str, Any] = field(default_factory=dict)
     pairs: int = 1_000
@@ -168,6 +186,9 @@ class EvaluateConfig:
     search: SearchConfig = field(default_factory=SearchConfig)
     external: ExternalConfig = field(default_factory=ExternalConfig)
     luck: str | None = None
+    cube: str = "none"
+    length: int = 7
+    doubling: CubeConfig = field(default_factory=CubeConfig)
 
 
 @dataclass
@@ -175,10 +196,12 @@ class RolloutCommandConfig:
     """Rolls out the best plays of a roll, or a position before the roll.
 
     Attributes:
-        position: Mover and opponent, each in its own numbering, as `24:13 18:2 | 24:15`; borne off is `off:3`.
-        dice: The roll to play, as `64`; none = the position itself is rolled out.
+        position: Mover and opponent, each in its own numbering, as `24:13 18:2 | 24:15`; borne off is `off:3`. In short
+            nardy also an XGID, or an ID of GNU Backgammon. None = the start of a game.
+        dice: The roll to play, as `64`; none = that of the ID, or, if it has none, the position itself is rolled out.
         moved_first: Did the player on roll make the first move of the game (who draws depends on it, R5.4).
-        agent: The net that plays both sides and judges the luck: a checkpoint, or a training run (its newest one).
+        agent: The net that plays both sides and judges the luck: a checkpoint, or a training run (its newest one);
+            None = the strongest kept net for the rules, see `KEPT_NETS`.
         candidates: Plays compared, at most, by the net's own order.
         within: Plays further behind the net's best one than this are left out, points.
         rules: Preset, see `rules.spec.PRESETS`.
@@ -189,10 +212,10 @@ class RolloutCommandConfig:
         json: File to write the result to.
     """
 
-    position: str = "24:15 | 24:15"
+    position: str | None = None
     dice: str | None = None
     moved_first: bool = True
-    agent: str = "checkpoints/long-quick-v1"
+    agent: str | None = None
     candidates: int = 6
     within: float = 0.2
     rules: str = "official"
@@ -209,6 +232,36 @@ class RolloutCommandConfig:
     )
     threads: int = 2
     state: str | None = None
+    json: str | None = None
+
+
+@dataclass
+class PositionConfig:
+    """Shows a position, and writes it in the other notations (docs/records.md).
+
+    Attributes:
+        position: Mover and opponent as in `24:13 18:2 | 24:15`; in short nardy also an XGID or an ID of GNU Backgammon.
+        rules: Preset, see `rules.spec.PRESETS`.
+    """
+
+    position: str = "4HPwATDgc/ABMA"
+    rules: str = "short"
+
+
+@dataclass
+class CubeDecisionConfig:
+    """The cube decision of a position of short nardy, before the throw (docs/cube.md).
+
+    Attributes:
+        position: An XGID, or an ID of GNU Backgammon. Score, cube, Crawford, Jacoby and beavers are the ID's own.
+        agent: Spec of the net that judges; None = the strongest kept net, see `KEPT_NETS`.
+        efficiency: Cube efficiency while there is contact, from 0 (dead cube) to 1 (live cube).
+        json: File to write the result to.
+    """
+
+    position: str = "XGID=-a-B--E-B-a-dDB--b-bcb----:0:0:1:00:0:0:0:0:10"
+    agent: str | None = None
+    efficiency: float = CONTACT_EFFICIENCY
     json: str | None = None
 
 
@@ -314,7 +367,8 @@ class BearoffErrorConfig:
     """A net against the exact endgame.
 
     Attributes:
-        agent: A checkpoint folder, or that of a training run (its newest one).
+        agent: A checkpoint folder, or that of a training run (its newest one); None = the strongest kept net for the
+            rules, see `KEPT_NETS`.
         table: Folder of the table; None = the largest one for these rules where agents look for them.
         rules: Preset, see `rules.spec.PRESETS`.
         options: Rule options that differ from the preset.
@@ -322,7 +376,7 @@ class BearoffErrorConfig:
         seed: Seed of the dice and of ties.
     """
 
-    agent: str = "checkpoints/long-quick-v1"
+    agent: str | None = None
     table: str | None = None
     rules: str = "official"
     options: dict[str, Any] = field(default_factory=dict)
@@ -332,11 +386,13 @@ class BearoffErrorConfig:
 
 @dataclass
 class ReferenceSetConfig:
-    """Builds a reference set: decisions of self-play with the loss of each of their plays, by rollouts.
+    """Builds a reference set: decisions of self-play with the loss of each of their plays, by rollouts or by gnubg.
 
     Attributes:
         judge: The net that plays the games, picks the candidates and rolls them out: a checkpoint, or a training run
-            (its newest one).
+            (its newest one). Or `gnubg:PLIES`, which judges every play by looking so far ahead, without rollouts.
+        players: Nets, or `gnubg:0`, that play the games instead, every one against every one and itself; none for the
+            judge (of `gnubg:PLIES`, for `gnubg:0`).
         others: Agent specs whose plays are rolled out too.
         rules: Preset, see `rules.spec.PRESETS`.
         options: Rule options that differ from the preset.
@@ -352,6 +408,7 @@ class ReferenceSetConfig:
     """
 
     judge: str = "checkpoints/long-official-v1"
+    players: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=lambda: ["checkpoints/long-quick-v1", "checkpoints/long-quick-v1@1ply"])
     rules: str = "official"
     options: dict[str, Any] = field(default_factory=dict)
@@ -404,7 +461,8 @@ class OpeningBookConfig:
         page: File to write the package's books to, as a page in Markdown.
         build: Roll a book out, show it and write it to `out`. All that follows is for this alone.
         options: Rule options that differ from the preset.
-        judge: The net that plays both sides: a checkpoint, or a training run (its newest one).
+        judge: The net that plays both sides: a checkpoint, or a training run (its newest one); None = the strongest
+            kept net for the rules, see `KEPT_NETS`.
         replies: Roll out the replies too, not only the first rolls.
         candidates: Plays of a roll rolled out, at most, by the judge's own order.
         within: Plays further behind the judge's best one than this are left out, points.
@@ -421,7 +479,7 @@ class OpeningBookConfig:
     page: str | None = None
     build: bool = False
     options: dict[str, Any] = field(default_factory=dict)
-    judge: str = "checkpoints/long-official-v1"
+    judge: str | None = None
     replies: bool = True
     candidates: int = 5
     within: float = 0.5
@@ -477,7 +535,7 @@ class KeepConfig:
     Attributes:
         run: Folder of a training run, or one of its checkpoints.
         out: Folder of the kept checkpoint.
-        opponents: Agent specs it is measured against.
+        opponents: Agent specs it is measured against; None = all `BASELINES` for its rules.
         pairs: Pairs of games per match, same dice with seats swapped.
         seed: Seed of the dice and of ties.
         threads: Threads that play; the result does not depend on it.
@@ -485,7 +543,7 @@ class KeepConfig:
 
     run: str = "runs/quick"
     out: str = "checkpoints/long-quick-v1"
-    opponents: list[str] = field(default_factory=lambda: ["random", "pips", "bearoff", "heuristic"])
+    opponents: list[str] | None = None
     pairs: int = 2_000
     seed: int = 1
     threads: int = 2
@@ -556,7 +614,7 @@ def check_train_config(config: TrainConfig) -> None:
     if not config.name or "/" in config.name or config.name.startswith("."):
         raise ValueError(f"name={config.name!r} is not allowed; give the name of a folder")
     at_least: dict[str, int] = {
-        "games": 1, "games_per_iteration": 1, "batches": 1, "threads": 1, "keep": 1, "log_every": 1,
+        "games": 1, "games_per_iteration": 1, "batches": 1, "passes": 1, "threads": 1, "keep": 1, "log_every": 1,
         "rollout_turns": 0,
     }  # fmt: skip
     for name, low in at_least.items():

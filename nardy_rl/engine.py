@@ -1,11 +1,13 @@
 """The rules and the agents for any other program: one JSON object per line in, one JSON line out (docs/engine.md).
 
 A board in this protocol is two rows of 26 counts, the mover's first, each in its own numbering (0 off, 1..24 points,
-24 = head, 25 bar; R0.2). Results of a play are written the same way, the turn not yet passed. Whatever arrives is
+24 = head, 25 bar; R0.2), or one text: our notation, an XGID or an ID of GNU Backgammon (`records.position_ids`).
+Results of a play are written as rows, the turn not yet passed. Whatever arrives is
 answered by exactly one line, an error being one kind of answer; only lines without text are ignored.
 """
 
 import contextlib
+import dataclasses
 import functools
 import importlib.metadata
 import json
@@ -21,11 +23,12 @@ from nardy_rl.agents.base import Agent, Decisions, choose
 from nardy_rl.agents.external import PREFIX, PROTOCOL
 from nardy_rl.agents.registry import AGENT_KINDS, make_agent
 from nardy_rl.game import lot, new_games, opening_lot, roll
+from nardy_rl.records.position_ids import MatchPosition, format_gnubg_id, format_xgid, read_position
 from nardy_rl.rules import dice as dice_lib
 from nardy_rl.rules.board import Boards, check_boards
-from nardy_rl.rules.notation import format_play
+from nardy_rl.rules.notation import format_play, format_position
 from nardy_rl.rules.plays import Afterstates, legal_afterstates
-from nardy_rl.rules.reference import legal_plays
+from nardy_rl.rules.reference import as_board, legal_plays
 from nardy_rl.rules.scoring import LEVELS, levels, outcome_names, score, settle
 from nardy_rl.rules.spec import CHECKERS, CHOICES, OFF, OFFICIAL, PRESETS, SLOTS, Rules, make_rules, rules_as_dict
 
@@ -323,6 +326,27 @@ def _score(request: Reply) -> Reply:
     return {"result": result, "points": float(points)}
 
 
+def _position(request: Reply) -> Reply:
+    """One position in all the ways to write it."""
+    rules = _rules(request)
+    given = _get(request, "position")
+    told: MatchPosition | None = None
+    if isinstance(given, str):
+        rows, told = read_position(given, rules)
+        board = _board([list(row) for row in rows], "position", rules)
+    else:
+        board = _board(given, "position", rules)
+    dice = _dice(request["dice"], "dice") if "dice" in request else told.dice if told else None
+    reply: Reply = {"board": board.tolist(), "dice": dice, "text": format_position(board), "gnubg": None, "xgid": None}
+    if rules.geometry != "short":
+        return {**reply, "match": None}
+    position = dataclasses.replace(told or MatchPosition(as_board(board)), dice=dice)
+    with contextlib.suppress(ValueError):  # of a game that is over, say
+        reply["xgid"] = format_xgid(position)
+    match = {name: value for name, value in vars(position).items() if name not in ("board", "dice")}
+    return {**reply, "gnubg": format_gnubg_id(position), "match": match}
+
+
 def _agents(_: Reply) -> Reply:
     return {"agents": [{"spec": spec, "about": about} for spec, about in AGENT_KINDS.items()]}
 
@@ -377,6 +401,7 @@ _COMMANDS: dict[str, _Command] = {
     "new_game": _Command(_new_game, (), ("seed", "game", *_VARIANT)),
     "settle": _Command(_settle, ("before", "after", "moved_first"), _VARIANT),
     "score": _Command(_score, ("board",), _VARIANT),
+    "position": _Command(_position, ("position",), ("dice", *_VARIANT)),
     "agents": _Command(_agents),
     "rules": _Command(_describe_rules),
     "version": _Command(_version),

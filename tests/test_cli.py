@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from nardy_rl import cli
+from nardy_rl.config import PositionConfig
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -75,6 +78,32 @@ def test_mistakes_end_in_a_clear_line(arguments: tuple[str, ...], message: str, 
     assert done.returncode not in (0, -11)
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_position_in_every_notation(capsys: pytest.CaptureFixture[str]) -> None:
+    def shown(text: str, rules: str = "short") -> list[str]:
+        assert cli._position(PositionConfig(text, rules)) == 0
+        return capsys.readouterr().out.splitlines()
+
+    xgid = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10"
+    expected = ["24:2 13:5 8:3 6:5 | 24:2 13:5 8:3 6:5", "4HPwATDgc/ABMA:cIkFAAAAAAAE", xgid]
+    for text in (xgid, expected[1]):
+        assert shown(text)[0] == "short nardy, x to play, dice 3-1"
+        assert shown(text)[-3:] == expected
+    assert shown(expected[0])[-1] == xgid.replace(":31:", ":00:")
+    assert shown("4HPwATDgc/ABMA:cEEAAAAAAAAA")[-1] == "no XGID: an XGID cannot say that a player has offered to resign"
+    assert shown("24:15 | 24:15", "official")[-1] == "24:15 | 24:15"
+    with pytest.raises(ValueError, match="both sides hold"):
+        shown("24:14 1:1 | 24:15")
+
+
+def test_an_id_as_it_is_typed() -> None:
+    top = "XGID=---BBBBAAA---Ac-bbccbAA-A-:1:1:-1:63:4:3:0:5:8"
+    done = run("position.py", f"position={top}")
+    assert done.stdout.splitlines()[-1] == top, "`:-1:` is no emoji"
+    wrong = run("position.py", f"position={top}:1")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "it has 11 fields" in " ".join(wrong.stderr.split())
 
 
 def test_works_from_another_folder(tmp_path: Path) -> None:

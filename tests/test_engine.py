@@ -289,6 +289,7 @@ REQUESTS: list[Reply] = [
     {"id": 6, "cmd": "agents"},
     {"id": 7, "cmd": "rules"},
     {"id": 8, "cmd": "version"},
+    {"id": 9, "cmd": "position", "position": "4HPwATDgc/ABMA:cAkAAAAAAAAA", "dice": [3, 1], "rules": "short"},
 ]
 
 
@@ -563,6 +564,28 @@ def test_the_documentation_names_every_command() -> None:
     commands = ask(cmd="version")["commands"]
     assert all(f"### {name}\n" in text for name in commands)
     assert text.count("\n### ") == len(commands)
+
+
+def test_a_position_in_every_way_of_writing() -> None:
+    xgid = "XGID=-b----E-C---eE---c-e----B-:1:-1:1:52:2:4:0:7:10"
+    found = ask(cmd="position", position=xgid, rules="short")
+    assert found["text"] == "24:2 13:5 8:3 6:5 | 24:2 13:5 8:3 6:5"
+    assert (found["dice"], found["xgid"]) == ([5, 2], xgid)
+    match = found["match"]
+    assert (match["score"], match["length"], match["cube"], match["cube_owner"]) == ([2, 4], 7, 2, 1)
+    assert ask(cmd="position", position=found["gnubg"], rules="short") == found
+    for other in (found["board"], found["text"]):
+        again = ask(cmd="position", position=other, dice=[5, 2], rules="short")
+        assert again["xgid"] == "XGID=-b----E-C---eE---c-e----B-:0:0:1:52:0:0:0:0:10"
+        assert again["board"] == found["board"]
+    long = ask(cmd="position", position="24:15 | 24:15")
+    assert (long["board"], long["dice"], long["xgid"], long["gnubg"], long["match"]) == (HEADS, None, None, None, None)
+    over = ask(cmd="position", position="4HPwATDgc/ABMA:cAoAAAAAAAAA", rules="short")
+    assert over["match"]["state"] == "over"
+    assert over["xgid"] is None
+    assert "for rules=short" in error(cmd="position", position=xgid)
+    assert len(error(cmd="position", position="x" * 10**6, rules="short")) < 200
+    assert "has 14 letters" in error(cmd="position", position="4HPwATDgc/ABMA:4HPwATDgc/ABMA", rules="short")
 
 
 # --- agents through the engine ----------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_rl.agents.base import choose
+from nardy_rl.agents.base import GivesValues, choose
 from nardy_rl.rules.board import Boards, flip
 from nardy_rl.rules.dice import ROLL_WEIGHTS, ROLLS
 from nardy_rl.rules.plays import Afterstates, legal_afterstates
@@ -63,7 +63,7 @@ def backed_up_values(
     boards: Boards,
     moved_first: NDArray[np.bool_],
     rules: Rules,
-    judge: Evaluator | None = None,
+    judge: GivesValues | None = None,
 ) -> NDArray[np.float32]:
     """`Evaluator.values` of positions by the mean over all rolls of the best play, float32 (N, width).
 
@@ -82,7 +82,7 @@ def backed_up_values(
         after, scores = all_rolls(evaluator, boards[part], moved_first[part], rules)
         chosen = after.boards[first_best(scores, after.offsets)]
         starts, seats = np.repeat(boards[part], n_rolls, axis=0), np.repeat(moved_first[part], n_rolls)
-        by_roll = _values_after(judge, starts, chosen, seats, rules).reshape(-1, n_rolls, values.shape[1])
+        by_roll = _values_after(evaluator, judge, starts, chosen, seats, rules).reshape(-1, n_rolls, values.shape[1])
         values[part] = (by_roll * weights).sum(axis=1)
     return values
 
@@ -140,20 +140,22 @@ def chunks(n: int) -> Iterator[slice]:
 
 
 def _values_after(
-    judge: Evaluator, before: Boards, after: Boards, moved_first: NDArray[np.bool_], rules: Rules
+    chooser: Evaluator, judge: GivesValues, before: Boards, after: Boards, moved_first: NDArray[np.bool_], rules: Rules
 ) -> NDArray[np.float32]:
     """Value of afterstates for their movers, float32 (N, width); exact where the game is over or has one throw left."""
-    values = judge.values(flip(after), ~moved_first)
     outcome, points = settle(before, after, moved_first, rules)
-    last_throw = np.flatnonzero((outcome < 0) & (after[:, 0, OFF] == CHECKERS))
-    if last_throw.size:  # the recursion ends here: every play of the last throw ends its game
-        values[last_throw] = backed_up_values(judge, flip(after[last_throw]), ~moved_first[last_throw], rules)
+    last_throw = (outcome < 0) & (after[:, 0, OFF] == CHECKERS)
+    values = np.zeros((len(after), value_width(rules)), dtype=np.float32)
+    going_on = np.flatnonzero((outcome < 0) & ~last_throw)
+    if going_on.size:
+        values[going_on] = judge.values(flip(after[going_on]), ~moved_first[going_on])
+    if last_throw.any():  # the recursion ends here: every play of the last throw ends its game
+        values[last_throw] = backed_up_values(chooser, flip(after[last_throw]), ~moved_first[last_throw], rules, judge)
     width = values.shape[1]
     values = -values if width == 1 else values[:, ::-1].copy()
     ended = np.flatnonzero(outcome >= 0)
     if width == 1:
         values[ended, 0] = points[ended]
     else:
-        values[ended] = 0.0
         values[ended, outcome[ended]] = 1.0
     return values

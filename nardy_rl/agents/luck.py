@@ -39,8 +39,11 @@ class BestPlays(NamedTuple):
 def load_judge(path: str | Path, rules: Rules) -> Evaluator:
     """The net of a checkpoint folder (or of a run, its newest) in 16-bit arithmetic, with the bear-off table if any.
 
+    Or GNU Backgammon, `gnubg:0` (see `load_evaluators`).
+
     Raises:
         CheckpointError: It cannot be used, or not for these rules.
+        ValueError: As `load_evaluators`.
     """
     (judge,) = load_evaluators(path, rules, "int16")
     return judge

@@ -9,19 +9,32 @@ from nardy_rl.agents.base import Agent
 from nardy_rl.agents.baselines import BearoffAgent, HeuristicAgent, PipsAgent, RandomAgent
 from nardy_rl.agents.external import PREFIX, ExternalAgent, ExternalConfig
 from nardy_rl.rules.spec import Rules
+from nardy_rl.value.yardsticks import GNUBG, GNUBG_PREFIX
 
 if TYPE_CHECKING:
     from nardy_rl.agents.search import SearchConfig
+
+
+def _pubeval(rules: Rules) -> Agent:
+    from nardy_rl.agents.yardsticks import PubevalAgent  # noqa: PLC0415  (an extra, and torch)
+
+    return PubevalAgent(rules)
+
 
 _NAMED: dict[str, tuple[Callable[[Rules], Agent], str]] = {
     "random": (RandomAgent, "any legal play, all equally likely"),
     "pips": (PipsAgent, "most checkers off, then fewest pips left; otherwise random"),
     "bearoff": (BearoffAgent, "runs home and bears off as fast as it can, blind to the opponent"),
     "heuristic": (HeuristicAgent, "the strategy books' advice as a weighted sum (long nardy only)"),
+    "pubeval": (_pubeval, "Tesauro's public linear evaluator of 1993 (short nardy only; needs the extra yardsticks)"),
 }
 
 AGENT_KINDS: dict[str, str] = {
     **{name: description for name, (_, description) in _NAMED.items()},
+    **{
+        spec: f"GNU Backgammon looking {plies} plies ahead (short nardy only; needs the extra yardsticks)"
+        for spec, plies in GNUBG.items()
+    },
     "PATH": "a trained value net: the directory of its checkpoint, or of a training run (its newest one)",
     "PATH@1ply": "the same net looking one roll further ahead; @2ply two rolls, up to @4ply (@0ply is PATH itself)",
 }
@@ -38,8 +51,9 @@ def make_agent(
     name (write `./random` for the latter), a directory before a way (`./a@1ply@0ply` if there is one named a@1ply).
 
     Args:
-        spec: `random`, `pips`, `bearoff`, `heuristic`, PATH[@WAY], or `external:COMMAND`, a program that chooses (see
-            `agents.external`; whoever may name such a spec may run any program).
+        spec: `random`, `pips`, `bearoff`, `heuristic`, `pubeval`, `gnubg:PLIES` (see `agents.yardsticks`), PATH[@WAY],
+            or `external:COMMAND`, a program that chooses (see `agents.external`; whoever may name such a spec may run
+            any program).
         rules: The rules it is to play.
         search: Move filters of the agents that search; the defaults of `SearchConfig` if not given.
         external: Patience with external programs; the defaults of `ExternalConfig` if not given.
@@ -51,6 +65,10 @@ def make_agent(
         return _NAMED[spec][0](rules)
     if spec.startswith(PREFIX):
         return ExternalAgent(spec, rules, external)
+    if spec.startswith(GNUBG_PREFIX):
+        from nardy_rl.agents.yardsticks import GnubgAgent  # noqa: PLC0415
+
+        return GnubgAgent(spec, rules, search)
     path, at, way = (spec, "", "") if Path(spec).is_dir() else spec.rpartition("@")
     if not at:
         path, way = spec, "0ply"
@@ -59,7 +77,9 @@ def make_agent(
             return _net_agent(spec, path, way, rules, search)
         except ValueError as error:
             raise ValueError(f"agent {spec!r}: {error}") from error
-    allowed = f"choose one of {', '.join(_NAMED)}, or a checkpoint directory (or a program, external:COMMAND)"
+    allowed = (
+        f"choose one of {', '.join([*_NAMED, *GNUBG])}, or a checkpoint directory (or a program, external:COMMAND)"
+    )
     if path in _NAMED:
         raise ValueError(f"agent {spec!r}: {path} has no way to play but its own; {allowed}")
     if Path(path).is_file() and Path(path).name == "meta.json":

@@ -20,6 +20,7 @@ from nardy_rl.agents.luck import mean_equities, roll_number
 from nardy_rl.agents.rollout import RolloutSettings, rollout_candidates
 from nardy_rl.agents.search import SearchAgent, SearchConfig
 from nardy_rl.agents.value import load_evaluators
+from nardy_rl.records.position_ids import Standing, format_xgid, standing, turn_position
 from nardy_rl.records.record import (
     FIRST,
     NOBODY,
@@ -84,6 +85,7 @@ class JudgedTurn:
         before: Equity before the throw: the mean over the rolls of the best play, as the plays stand (0-ply).
         luck: Equity of the best play of the roll less `before`, both 0-ply.
         plays: Best plays first, and the one made; empty if there was nothing to decide or nothing was played.
+        xgid: The position with the throw for other programs (`records.position_ids`); empty if they cannot read it.
     """
 
     number: int
@@ -96,6 +98,7 @@ class JudgedTurn:
     before: float
     luck: float
     plays: tuple[JudgedPlay, ...]
+    xgid: str = ""
 
     @property
     def made(self) -> JudgedPlay | None:
@@ -482,8 +485,16 @@ def _take(decisions: Decisions, which: NDArray[np.int64]) -> Decisions:
 # --- the analysis -----------------------------------------------------------------------------------------------------
 
 
-def analyse_game(record: GameRecord, judge: Judge, progress: Progress | None = None) -> GameAnalysis:
+def analyse_game(
+    record: GameRecord, judge: Judge, progress: Progress | None = None, before: Standing | None = None
+) -> GameAnalysis:
     """Judges every turn of a game.
+
+    Args:
+        record: The game.
+        judge: Made for its rules.
+        progress: See `Progress`.
+        before: How its match stood before it, which only the XGIDs tell; if not given, money play.
 
     Raises:
         RecordError: A record that the rules contradict.
@@ -498,7 +509,16 @@ def analyse_game(record: GameRecord, judge: Judge, progress: Progress | None = N
     if last and last.play == NOT_PLAYED:  # the roll has its luck, whatever came of it
         turns.append(_Turn(replayed.board, last.dice, last.doubled or (turns[-1].cube if turns else 1), None))
     judged = tuple(_judged(turns, judge, progress)) if turns else ()
+    judged = tuple(dataclasses.replace(turn, xgid=_xgid(record, turn, before)) for turn in judged)
     return GameAnalysis(record, _names(record), judged, replayed.outcome)
+
+
+def _xgid(record: GameRecord, turn: JudgedTurn, before: Standing | None) -> str:
+    """Empty where there is none: long nardy, half points."""
+    try:
+        return format_xgid(turn_position(record, turn.number, turn.board, before))
+    except ValueError:
+        return ""
 
 
 class _Turn(NamedTuple):
@@ -580,26 +600,33 @@ def analyse(
     turns = sum(len(game.turns) for game in games_of(records))
     done = 0
 
-    def analysed(game: GameRecord) -> GameAnalysis:
+    def analysed(game: GameRecord, before: Standing | None = None) -> GameAnalysis:
         nonlocal done
 
         def tell(share: float) -> None:
             if progress is not None:
                 progress((done + share * len(game.turns)) / turns)
 
-        found = analyse_game(game, judges[game.rules], tell)
+        found = analyse_game(game, judges[game.rules], tell, before)
         done += len(game.turns)
         return found
 
     groups = []
     for of_match, together in itertools.groupby(records, key=lambda record: isinstance(record, MatchRecord)):
         if of_match:
-            groups += [
-                Group(match, tuple(map(analysed, match.games))) for match in together if isinstance(match, MatchRecord)
-            ]
+            groups += [_match(match, analysed) for match in together if isinstance(match, MatchRecord)]
         else:
             groups.append(Group(None, tuple(analysed(game) for game in games_of(tuple(together)))))
     return tuple(groups)
+
+
+def _match(match: MatchRecord, analysed: Callable[[GameRecord, Standing], GameAnalysis]) -> Group:
+    """The games of a match, each analysed with the score before it."""
+    group, scores = Group(match, ()), [match.start]
+    for game in match.games:
+        group = Group(match, (*group.games, analysed(game, standing(match, scores))))
+        scores.append(group.score or match.start)
+    return group
 
 
 def _rules_text(record: GameRecord) -> str:

@@ -185,6 +185,8 @@ def _mistake(game: GameAnalysis, turn: JudgedTurn, number: int) -> Iterator[str]
         yield f"<figure><figcaption>{word}: <b>{format_play(judged.play.steps)}</b>, equity "
         yield f'{judged.equity:+z.3f}{behind}</figcaption><div class="board">{drawing}</div></figure>'
     yield "</div>"
+    if turn.xgid:
+        yield f'<p class="soft">{_text(turn.xgid)}</p>'
 
 
 # --- the graph --------------------------------------------------------------------------------------------------------

@@ -201,6 +201,8 @@ def _worst(game: GameAnalysis, turn: JudgedTurn, number: int) -> Iterator[Render
     yield Text(turn_title(game, turn, number), style="bold")
     white = MOVER if turn.player == 0 else OPPONENT
     yield TerminalBoard(turn.board, game.record.rules, turn.dice, play=turn.made.play.steps, white=white)
+    if turn.xgid:
+        yield Text(turn.xgid)
     table = _table()
     for heading in ("", "play"):
         table.add_column(heading)
@@ -278,6 +280,7 @@ def _turn_as_json(turn: JudgedTurn) -> dict[str, Any]:
         "number": turn.number,
         "player": (FIRST, "second")[turn.player],
         "position": format_position(turn.board),
+        "xgid": turn.xgid or None,
         "dice": dice_text(turn),
         "cube": turn.cube,
         "play": None if turn.play is None else format_play(turn.play.steps),

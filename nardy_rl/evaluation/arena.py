@@ -565,9 +565,10 @@ def match_table(results: Iterable[MatchResult]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, collapse_padding=True, pad_edge=False, caption=caption)
     for heading in ("A", "B"):
         table.add_column(heading, overflow="fold", min_width=len("heuristic"))
-    for heading in ("points\nper game", "95%\ninterval", "win", "mars\nfor", "mars\nagainst", "games"):
-        table.add_column(heading, justify="right", no_wrap=True)
     results = list(results)
+    mars = double_win(results[0].rules) if results else "mars"
+    for heading in ("points\nper game", "95%\ninterval", "win", f"{mars}\nfor", f"{mars}\nagainst", "games"):
+        table.add_column(heading, justify="right", no_wrap=True)
     shown = short_names({spec for result in results for spec in (result.a, result.b)})
     for result in results:
         names = (shown[result.a], shown[result.b])
@@ -579,6 +580,11 @@ def match_table(results: Iterable[MatchResult]) -> Table:
         if result.adjusted_ci95 is not None:
             table.add_row("", "less luck", f"{result.adjusted_ppg:+.3f}", interval_text(result.adjusted_ci95))
     return table
+
+
+def double_win(rules: Rules) -> str:
+    """What a win of the second level is called: mars, or gammon in short nardy."""
+    return LEVELS[rules.scoring][1][0]
 
 
 def interval_text(ends: tuple[float, float]) -> str:

@@ -11,10 +11,11 @@ from rich.table import Table
 
 from nardy_rl.agents.luck import load_judge
 from nardy_rl.agents.rollout import Progress, rollout, rollout_candidates, top_candidates
-from nardy_rl.config import RolloutCommandConfig
+from nardy_rl.config import KEPT_NETS, RolloutCommandConfig
 from nardy_rl.evaluation.arena import Z95
+from nardy_rl.records.position_ids import read_position
 from nardy_rl.rules.board import Boards, check_boards
-from nardy_rl.rules.notation import format_play, format_position, parse_position
+from nardy_rl.rules.notation import format_play, format_position
 from nardy_rl.rules.reference import as_board, legal_plays
 from nardy_rl.rules.spec import OFF, Rules, make_rules
 
@@ -49,13 +50,13 @@ def roll_out(config: RolloutCommandConfig, progress: Progress | None = None) -> 
     """
     rules = make_rules(config.rules, config.options)
     config.rollout.check()
-    boards = _board(config.position, rules)
-    dice = None if config.dice is None else _dice(config.dice)
+    boards, thrown = _position(config.position, rules)
+    dice = thrown if config.dice is None else _dice(config.dice)
     if config.candidates < 1:
         raise ValueError(f"candidates={config.candidates} is not allowed; give 1 or more")
     if not config.within >= 0:
         raise ValueError(f"within={config.within} is not allowed; give 0 or more points")
-    evaluator = load_judge(config.agent, rules)
+    evaluator = load_judge(config.agent or KEPT_NETS[rules.geometry], rules)
     moved_first = np.array([config.moved_first])
     state = None if config.state is None else Path(config.state)
     if dice is None:
@@ -91,6 +92,9 @@ def as_json(config: RolloutCommandConfig, found: list[Candidate]) -> dict[str, A
     """The result and all that it depends on, as plain JSON values."""
     left_out = {"threads", "state", "json"}
     settings = {name: value for name, value in dataclasses.asdict(config).items() if name not in left_out}
+    rules = make_rules(config.rules, config.options)
+    settings["agent"] = config.agent or KEPT_NETS[rules.geometry]
+    settings["position"] = config.position or format_position((rules.start, rules.start))
     return {**settings, "plays": [dataclasses.asdict(candidate) for candidate in found]}
 
 
@@ -113,11 +117,13 @@ def _interval(mean: float, stderr: float) -> tuple[float, float]:
     return float(mean - Z95 * stderr), float(mean + Z95 * stderr)
 
 
-def _board(text: str, rules: Rules) -> Boards:
-    board: NDArray[np.int8] = check_boards(np.array([parse_position(text)], dtype=np.int8), rules)
+def _position(text: str | None, rules: Rules) -> tuple[Boards, tuple[int, int] | None]:
+    """The board as a batch of one, and the dice if the text tells them."""
+    rows, told = ((rules.start, rules.start), None) if text is None else read_position(text, rules)
+    board: NDArray[np.int8] = check_boards(np.array([rows], dtype=np.int8), rules)
     if board[0, 0, OFF] == board[0, 0].sum():
         raise ValueError(f"position={format_position(board[0])!r}: the player on roll has borne off everything")
-    return board
+    return board, told.dice if told else None
 
 
 def _dice(text: str) -> tuple[int, int]:

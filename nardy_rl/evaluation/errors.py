@@ -15,7 +15,7 @@ from rich.table import Table
 
 from nardy_rl.agents.base import Agent, Decisions, choose
 from nardy_rl.evaluation.arena import Z95
-from nardy_rl.evaluation.reference_set import PHASES, Progress, ReferenceSet
+from nardy_rl.evaluation.reference_set import Progress, ReferenceSet
 from nardy_rl.rules.notation import draw_board, format_play, format_position
 from nardy_rl.rules.plays import Afterstates
 from nardy_rl.rules.reference import as_board, legal_plays
@@ -63,7 +63,7 @@ class ErrorRate:
         return weighted_mean(1000 * self.loss, self.reference)
 
     def in_phase(self, number: int) -> Figure:
-        """Loss per decision of a phase (an index into `PHASES`), in thousandths of a point."""
+        """Loss per decision of a phase (an index into `reference.phases`), in thousandths of a point."""
         losses = 1000 * self.loss[self.reference.phase == number]
         mean = float(losses.mean())
         half = Z95 * float(losses.std(ddof=1)) / math.sqrt(len(losses)) if len(losses) > 1 else math.inf
@@ -157,24 +157,32 @@ def as_table(found: ErrorRate) -> Table:
         title=f"{found.agent}: loss per unforced decision, in thousandths of a point",
         box=box.SIMPLE_HEAD, collapse_padding=True, pad_edge=False, title_justify="left",
     )  # fmt: skip
+    reference, shares = found.reference, {"best play\nchosen": found.agrees}
+    if reference.meta.get("rollout") is not None:  # else every play is judged alike
+        shares["not\nrolled out"] = found.estimated
     table.add_column("phase")
-    for heading in ("loss", "95%\ninterval", "best play\nchosen", "not\nrolled out", "decisions", "share"):
+    for heading in ("loss", "95%\ninterval", *shares, "decisions", "share"):
         table.add_column(heading, justify="right", no_wrap=True)
-    rows = [(name, found.in_phase(k), found.reference.phase == k) for k, name in enumerate(PHASES)]
-    for k, (name, figure, of_phase) in enumerate(rows):
+    for k, name in enumerate(reference.phases):
+        of_phase = reference.phase == k
         table.add_row(
-            name, *_cells(figure), _percent(found.agrees[of_phase].mean()), _percent(found.estimated[of_phase].mean()),
-            f"{of_phase.sum():,}", _percent(found.reference.shares[k]), end_section=k == len(PHASES) - 1,
+            name, *_cells(found.in_phase(k)), *(_percent(values[of_phase].mean()) for values in shares.values()),
+            f"{of_phase.sum():,}", _percent(reference.shares[k]), end_section=k == len(reference.phases) - 1,
         )  # fmt: skip
-    means = (weighted_mean(values, found.reference).mean for values in (found.agrees, found.estimated))
-    table.add_row("all", *_cells(found.overall), *map(_percent, means), f"{len(found.reference):,}", "")
+    means = (_percent(weighted_mean(values, reference).mean) for values in shares.values())
+    table.add_row("all", *_cells(found.overall), *means, f"{len(reference):,}", "")
     return table
 
 
 def notes(found: ErrorRate) -> list[str]:
     """What the figures rest on, a line each."""
     meta = found.reference.meta
-    judge, rollout = meta["judge"], meta["rollout"]
+    judge, rollout = meta["judge"], meta.get("rollout")
+    if rollout is None:
+        return [
+            f"Judge: GNU Backgammon looking {judge['plies']} plies ahead, cubeless, at every play "
+            f"(package gnubg {judge['gnubg']}): who errs as it does is flattered."
+        ]
     turns = (
         "to the end" if rollout["truncate"] is None else f"for {rollout['truncate']} turns, then its own word stands"
     )
@@ -194,7 +202,7 @@ def worst_text(found: ErrorRate, count: int) -> list[str]:
     for number, i in enumerate(found.worst(count), 1):
         played, best, loss, estimated = _plays(found, i)
         how = ", by an estimate" if estimated else ""
-        name = PHASES[found.reference.phase[i]]
+        name = found.reference.phases[found.reference.phase[i]]
         texts.append(
             f"\n{number}. {name}: plays {played}, best is {best}; loses {loss:.3f} points{how}\n"
             + draw_board(found.reference.boards[i], found.reference.rules, found.reference.dice[i])
@@ -211,7 +219,7 @@ def as_json(found: ErrorRate, worst: int = 0) -> dict[str, Any]:
             "decisions": int((reference.phase == k).sum()),
             "share": float(reference.shares[k]),
         }
-        for k, name in enumerate(PHASES)
+        for k, name in enumerate(reference.phases)
     }
     return {
         "agent": found.agent,
@@ -221,13 +229,13 @@ def as_json(found: ErrorRate, worst: int = 0) -> dict[str, Any]:
         "best_chosen": weighted_mean(found.agrees, reference).mean,
         "not_rolled_out": weighted_mean(found.estimated, reference).mean,
         "selection_bias_mp": 1000 * selection_bias(reference),
-        "reference": {name: reference.meta[name] for name in ("judge", "rollout", "rules", "afterstates_sha256")},
+        "reference": {name: reference.meta.get(name) for name in ("judge", "rollout", "rules", "afterstates_sha256")},
         "worst": [
             {
                 "position": format_position(reference.boards[i]),
                 "dice": "".join(map(str, reference.dice[i])),
                 "moved_first": bool(reference.moved_first[i]),
-                "phase": PHASES[reference.phase[i]],
+                "phase": reference.phases[reference.phase[i]],
                 **dict(zip(("play", "best", "loss", "estimated"), _plays(found, i), strict=True)),
             }
             for i in found.worst(worst)

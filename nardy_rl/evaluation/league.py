@@ -46,6 +46,7 @@ from nardy_rl.evaluation.arena import (
     Forfeit,
     MatchResult,
     close,
+    double_win,
     forfeit_lines,
     matches_as_json,
     play_or_forfeit,
@@ -517,8 +518,9 @@ def _scores(outcome: NDArray[np.int64], draw: int) -> NDArray[np.float64]:
 # --- what is shown and written --------------------------------------------------------------------------------------
 
 
-def standings_table(table: Sequence[Standing]) -> Table:
+def standings_table(table: Sequence[Standing], rules: Rules) -> Table:
     """The standings for the screen; fits 80 columns."""
+    mars = double_win(rules)
     shown = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     shown.add_column("", justify="right", no_wrap=True)
     shown.add_column("agent", overflow="fold", min_width=len("heuristic"))
@@ -528,8 +530,8 @@ def standings_table(table: Sequence[Standing]) -> Table:
         "points\nper game",
         "95%",
         "win",
-        "mars\nfor",
-        "mars\nagainst",
+        f"{mars}\nfor",
+        f"{mars}\nagainst",
         "matches",
     ):
         shown.add_column(heading, justify="right", no_wrap=True)
@@ -588,7 +590,9 @@ def _cell(league: League, row: int, column: int) -> str:
 
 def notes(league: League, table: Sequence[Standing]) -> list[str]:
     """What a reader of the tables must know besides."""
-    lines = ["Ratings: Bradley-Terry on Elo's scale, mean 0; a draw is half a win, mars is one win."]
+    lines = [
+        f"Ratings: Bradley-Terry on Elo's scale, mean 0; a draw is half a win, {double_win(league.rules)} is one win."
+    ]
     if any(standing.rating is not None and not standing.bounded for standing in table):
         lines.append(
             "* won or lost everything, or too few meetings: this rating is held finite only by "

@@ -20,7 +20,7 @@ from rich.table import Table
 
 from nardy_rl.agents.luck import is_lot, load_judge
 from nardy_rl.agents.rollout import Progress, RolloutSettings, rollout, rollout_candidates, top_candidates
-from nardy_rl.config import OpeningBookConfig
+from nardy_rl.config import KEPT_NETS, OpeningBookConfig
 from nardy_rl.evaluation.arena import Z95
 from nardy_rl.evaluation.reference_set import check_horizon
 from nardy_rl.files import write_json
@@ -120,7 +120,7 @@ def build_book(config: OpeningBookConfig, progress: Progress | None = None) -> O
     )
     edge_settings.check()
     config.rollout.check()
-    checkpoint = load_checkpoint(config.judge)
+    checkpoint = load_checkpoint(config.judge or KEPT_NETS[rules.geometry])
     check_horizon(checkpoint, rules, config.rollout)
     judge = load_judge(checkpoint.path, rules)
     folder = None if config.state is None else Path(config.state)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from nardy_rl.agents.base import Agent, Decisions, choose, decide
 from nardy_rl.game import Games, Match, new_match, opening_lot, roll
+from nardy_rl.records.position_ids import Standing, board_position, format_gnubg_id, format_xgid
 from nardy_rl.records.record import (
     FIRST,
     NOBODY,
@@ -35,7 +36,7 @@ from nardy_rl.records.record import (
 )
 from nardy_rl.rules import dice as dice_lib
 from nardy_rl.rules.board import Boards, flip, pip_count
-from nardy_rl.rules.notation import find_play, format_play, parse_play
+from nardy_rl.rules.notation import find_play, format_play, format_position, parse_play
 from nardy_rl.rules.reference import Board, Play, Step, as_board, legal_plays, opposing_point
 from nardy_rl.rules.scoring import LEVELS, levels, result_points, win_level
 from nardy_rl.rules.spec import CHECKERS, HEAD, OFF, Rules, make_rules
@@ -266,7 +267,7 @@ class Session:
             Said(
                 f"The points are numbered from your side, {HEAD} at the top right, and you run down to 1 and off. A "
                 f"play of {self.name} is written in its own numbers, as in game records, and then in yours. Type a "
-                f"play, like {'24/18 18/15' if self.rules.geometry == 'long' else '13/8 6/5'}, or help."
+                f"play, like {_EXAMPLE[self.rules.geometry]}, or help."
             ),
         ]
         if state.turns:
@@ -596,6 +597,18 @@ class Session:
             return self._reply(Said(self._told(state.turns[-1].dice, state.last)), self._view())
         return self._reply(self._view())
 
+    def _id(self, rest: str) -> Reply:
+        state = self._state
+        lines = [f"Position, player on roll first: {format_position(state.board)}"]
+        if self.rules.geometry == "short" and state.outcome is None:
+            here = Standing(state.match.points, state.match.length)
+            try:
+                position = board_position(state.board, state.dice, state.on_roll, here)
+            except ValueError as error:
+                return self._reply(Said(lines[0]), Said(f"{str(error)[0].upper()}{str(error)[1:]}."))
+            lines += [format_xgid(position), f"GNU Backgammon: {format_gnubg_id(position)}"]
+        return self._reply(Said("\n".join(lines)))
+
     def _pips(self, rest: str) -> Reply:
         yours, other = pip_count(np.array([self._state.yours], dtype=np.int8))[0]
         lead = "level" if yours == other else f"you {'lead' if yours < other else 'trail'} by {abs(yours - other)}"
@@ -718,7 +731,7 @@ class Session:
         if state.dice is None:
             whose = "your dice" if state.on_roll == YOU else f"the dice of {self.name}"
             return f"Type {whose}, like 6-3 or 63, or help."
-        return "Type a play, like 24/18 13/11, plays for a list, or help."
+        return f"Type a play, like {_EXAMPLE[self.rules.geometry]}, plays for a list, or help."
 
 
 # --- commands ---------------------------------------------------------------------------------------------------------
@@ -737,6 +750,7 @@ _COMMANDS: dict[str, _Command] = {
     "hint": _Command(Session._hint, "hint [N]", "the N best plays, with equities if the agent has any"),
     "board": _Command(Session._board, "board", "draw the board again, after the last play"),
     "dice": _Command(Session._dice, "dice [6-3]", "the dice; with dice=ask, correct those just typed"),
+    "id": _Command(Session._id, "id", "the position as text; in short nardy also as XGID and GNUBG ID"),
     "pips": _Command(Session._pips, "pips", "pips that both players still have to run"),
     "score": _Command(Session._say_score, "score", "the score of the match"),
     "undo": _Command(Session._undo, "undo", "back to your last decision; the dice stay the same"),
@@ -750,6 +764,9 @@ _COMMANDS: dict[str, _Command] = {
     "lot": _Command(lambda session, _: session._choose_lot(True), "lot", ""),
     "throw": _Command(lambda session, _: session._choose_lot(False), "throw", ""),
 }
+
+_EXAMPLE = {"long": "24/18 13/11", "short": "13/8 6/5"}
+"""A play of each game, for messages."""
 
 _HOW_TO_PLAY = {
     "long": (

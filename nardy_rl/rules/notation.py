@@ -61,7 +61,7 @@ def format_play(steps: Iterable[Step]) -> str:
 
 
 def parse_play(text: str) -> tuple[Step, ...]:
-    """Reads the steps of a play. Also reads chains: `24/18/14` is `24/18 18/14`.
+    """Reads the steps of a play. Also reads chains: `24/18/14` is `24/18 18/14`; and `Bar/20`, `6/Off`.
 
     Only the writing is checked; whether the steps are legal is for `find_play` to say.
 
@@ -69,13 +69,13 @@ def parse_play(text: str) -> tuple[Step, ...]:
         ValueError: Not a play; names the part that cannot be read.
     """
     words = text.split()
-    if words == [PASS]:
+    if text.strip().lower() == PASS:
         return ()
     if not words:
         raise ValueError(f"an empty text is no play; write {PASS!r} for a pass")
     steps: list[Step] = []
     for word in words:
-        match = _CHAIN.fullmatch(word)
+        match = _CHAIN.fullmatch(word.lower())
         if not match:
             raise ValueError(f"cannot read {word!r}; steps are written like 24/18, 24/18(2), 6/off or bar/20*")
         chain: list[Step] = []
@@ -328,6 +328,11 @@ def _count(number: int, one: str, many: str) -> str:
 # --- positions ------------------------------------------------------------------------------------------------------
 
 
+def quoted(text: str) -> str:
+    """A text for a message: in quotes, and cut short."""
+    return repr(text if len(text) <= 60 else f"{text[:57]}...")
+
+
 def format_position(board: Any) -> str:
     """Writes a board as one line, `24:13 18:2 | 24:15`: mover, opponent, each in its own numbering."""
     return " | ".join(_format_side(row) for row in as_board(board))
@@ -342,7 +347,7 @@ def parse_position(text: str) -> Board:
     """
     sides = text.split("|")
     if len(sides) != 2:
-        raise ValueError(f"a position is 'mover | opponent', not {text!r}")
+        raise ValueError(f"a position is 'mover | opponent', not {quoted(text)}")
     return _parse_side(sides[0], "the mover"), _parse_side(sides[1], "the opponent")
 
 
@@ -353,9 +358,9 @@ def _format_side(row: tuple[int, ...]) -> str:
 def _parse_side(text: str, who: str) -> tuple[int, ...]:
     row = [0] * SLOTS
     for entry in text.split():
-        match = re.fullmatch(r"(off|bar|\d+):(\d+)", entry)
+        match = re.fullmatch(r"(off|bar|\d+):(\d{1,4})", entry)
         if not match:
-            raise ValueError(f"cannot read {entry!r} of {who}; entries are slot:checkers, like 24:15 or off:3")
+            raise ValueError(f"cannot read {quoted(entry)} of {who}; entries are slot:checkers, like 24:15 or off:3")
         slot = _parse_slot(match[1])
         if row[slot]:
             raise ValueError(f"{who} has slot {match[1]} twice")

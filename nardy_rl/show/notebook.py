@@ -8,7 +8,8 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from nardy_rl.rules.notation import find_play, format_play, parse_position
+from nardy_rl.records.position_ids import read_position
+from nardy_rl.rules.notation import find_play, format_play
 from nardy_rl.rules.reference import Play, legal_plays
 from nardy_rl.rules.spec import OFFICIAL, Rules
 from nardy_rl.show.picture import Picture
@@ -27,7 +28,8 @@ class LegalPlays:
     The last line of a notebook's cell shows it, and `rich.print` shows it in a terminal.
 
     Attributes:
-        board: Counts (2, 26), rows (player on roll, opponent), each in its own numbering; or such a position as text.
+        board: Counts (2, 26), rows (player on roll, opponent), each in its own numbering; or such a position as text,
+            or the ID of one (`records.position_ids`).
         dice: The roll.
         rules: The variant.
         ask: Plays to be judged. The arrows are those of the first legal one.
@@ -44,7 +46,7 @@ class LegalPlays:
 
     def __post_init__(self) -> None:
         if isinstance(self.board, str):
-            object.__setattr__(self, "board", parse_position(self.board))
+            object.__setattr__(self, "board", read_position(self.board, self.rules)[0])
         _ = self.plays  # what is wrong is said where it is made, not where it is shown
 
     @property

@@ -41,8 +41,7 @@ from nardy_rl.value.checkpoint import (
     write_checkpoint,
 )
 from nardy_rl.value.evaluator import CompiledEvaluator
-from nardy_rl.value.net import NetConfig, ValueNet, with_stages
-from nardy_rl.value.stages import ONE
+from nardy_rl.value.net import NetConfig, ValueNet, grown
 
 CONFIG = "config.json"
 STATE_TENSORS, STATE = "training.safetensors", "training.json"
@@ -215,12 +214,9 @@ def _start(config: TrainConfig) -> _Run:
     if config.init is not None:
         start = load_checkpoint(config.init)
         check_playable(start, rules)
-        net = start.net
-        if config.net.stages not in (ONE, net.config.stages):
-            net = with_stages(net, config.net.stages)
-        if config.net not in (NetConfig(stages=config.net.stages), net.config):
-            raise ValueError(f"net={config.net} is not allowed: {start.path} has a net of {start.net.config}")
-        config = dataclasses.replace(config, net=net.config)
+        asked = {name: value for name, value in vars(config.net).items() if value != getattr(NetConfig(), name)}
+        config = dataclasses.replace(config, net=dataclasses.replace(start.net.config, **asked))
+        net = grown(start.net, config.net, config.seed)
         init = {name: start.meta.get(name) for name in ("run", "games", "init")}
     trainer = _make_trainer(config, rules, net)
     opponents = [make_agent(spec, rules) for spec in config.match.specs(rules)]

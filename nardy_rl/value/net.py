@@ -161,20 +161,38 @@ def tensors(boards: Boards, moved_first: NDArray[np.bool_], scheme: str = ONE) -
     return torch.from_numpy(rows), torch.from_numpy(offsets), *stage
 
 
-def with_stages(net: ValueNet, scheme: str) -> ValueNet:
-    """A copy of a net of one stage that has the stages of `scheme`: at first each says what the net said.
+def grown(net: ValueNet, config: NetConfig, seed: int) -> ValueNet:
+    """A larger net that says what `net` says, and has more units or stages to learn with.
+
+    New units start at random in what they see and at zero in what they say (the function-preserving growth of Chen,
+    Goodfellow and Shlens, "Net2Net", ICLR 2016, without the copies); new stages start as the one there was.
+
+    Args:
+        net: The net.
+        config: The shape to give it; nothing in it may be smaller than in `net`.
+        seed: Of the new units.
 
     Raises:
-        ValueError: The net has stages already, or there is no such scheme.
+        ValueError: A layer would become smaller, or the net has other stages already.
     """
-    if net.stages > 1:
-        raise ValueError(f"the net has the stages {net.config.stages!r} already")
-    staged = ValueNet(dataclasses.replace(net.config, stages=scheme), net.outcomes)
-    with torch.no_grad():
-        for name, value in net.state_dict().items():
-            wanted = staged.state_dict()[name]
-            wanted.copy_(value.repeat(len(wanted) // len(value), *(1,) * (value.dim() - 1)))
-    return staged
+    old = net.config
+    if config.hidden < old.hidden or config.hidden2 < old.hidden2 or old.stages not in (ONE, config.stages):
+        raise ValueError(f"a net of {old} cannot grow into {config}")
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(seed)
+        larger = ValueNet(config, net.outcomes)
+        larger.rows[:, : old.hidden] = net.rows
+        larger.bias[: old.hidden] = net.bias
+        shape = (larger.stages, config.hidden2)
+        weight, bias = larger.second.weight.view(*shape, -1), larger.second.bias.view(shape)
+        weight[:, : old.hidden2, : old.hidden] = net.second.weight.view(net.stages, old.hidden2, -1)
+        weight[:, : old.hidden2, old.hidden :] = 0.0
+        bias[:, : old.hidden2] = net.second.bias.view(net.stages, -1)
+        last = larger.last.weight.view(larger.stages, net.outcomes, -1)
+        last[:, :, : old.hidden2] = net.last.weight.view(net.stages, net.outcomes, -1)
+        last[:, :, old.hidden2 :] = 0.0
+        larger.last.bias.view(larger.stages, -1)[:] = net.last.bias.view(net.stages, -1)
+    return larger
 
 
 def weights_as_arrays(net: ValueNet) -> dict[str, NDArray[Any]]:

@@ -28,7 +28,9 @@ def test_every_kind_is_described_in_a_line():
 
 @pytest.mark.parametrize("spec", ["heuristics", "", "Random", "no\0path"])
 def test_unknown_name_lists_what_is_allowed(spec):
-    with pytest.raises(ValueError, match="random, pips, bearoff, heuristic, or a checkpoint directory"):
+    with pytest.raises(
+        ValueError, match=r"random, pips, bearoff, heuristic, pubeval, gnubg:0, .*, or a checkpoint directory"
+    ):
         make_agent(spec, OFFICIAL)
 
 

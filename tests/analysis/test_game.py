@@ -16,6 +16,7 @@ from nardy_rl.agents.search import SearchAgent, SearchConfig
 from nardy_rl.analysis.game import MARKS, Judge, analyse, analyse_game, mark, worst
 from nardy_rl.endgame.evaluator import TableEvaluator
 from nardy_rl.endgame.tables import build_table
+from nardy_rl.records.position_ids import Standing, parse_xgid
 from nardy_rl.records.record import (
     DROPPED,
     FIRST,
@@ -296,6 +297,20 @@ def test_luck_counts_with_the_cube():
     assert found.summaries[0].luck == pytest.approx(own)
     assert found.summaries[0].adjusted == pytest.approx(found.result - own + other)
     assert found.summaries[0].lost == pytest.approx(sum(turn.loss for turn in found.turns[::2])), "at cube 1"
+
+
+def test_short_positions_have_an_xgid():
+    record = GameRecord("short", turns=game("short").turns[:4])
+    found = analyse_game(record, judge("short"), before=Standing((1.0, 4.0), 5.0, crawford=True))
+    for turn in found.turns:
+        position = parse_xgid(turn.xgid)
+        assert (position.board, position.dice) == (turn.board, turn.dice)
+        assert (position.seat, position.score) == ((1, (1, 4)) if turn.player == 0 else (0, (4, 1)))
+        assert (position.length, position.crawford) == (5, True)
+    whole = MatchRecord(("B", "A"), (dataclasses.replace(record, first="A", second="B"),), 7.0, start=(2.0, 3.0))
+    (group,) = analyse([whole], lambda rules: judge("short"))
+    assert parse_xgid(group.games[0].turns[0].xgid).score == (3, 2)
+    assert {turn.xgid for turn in analysed("official").turns} == {""}
 
 
 def match():

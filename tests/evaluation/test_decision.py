@@ -15,7 +15,7 @@ from nardy_rl.agents.rollout import RolloutSettings
 from nardy_rl.config import RolloutCommandConfig
 from nardy_rl.evaluation.decision import as_json, as_table, roll_out
 from nardy_rl.rules.notation import find_play, parse_position
-from nardy_rl.rules.spec import OFFICIAL
+from nardy_rl.rules.spec import OFFICIAL, PRESETS
 from nardy_rl.value.checkpoint import save_checkpoint
 from nardy_rl.value.net import NetConfig, make_net
 
@@ -27,6 +27,13 @@ POSITION = "24:13 18:2 | 24:15"
 def net(tmp_path_factory):
     folder = tmp_path_factory.mktemp("nets") / "small"
     save_checkpoint(folder, make_net(NetConfig(8, 4), OFFICIAL, 1), OFFICIAL, {})
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def short_net(tmp_path_factory):
+    folder, rules = tmp_path_factory.mktemp("nets") / "short", PRESETS["short"]
+    save_checkpoint(folder, make_net(NetConfig(8, 4), rules, 1), rules, {})
     return str(folder)
 
 
@@ -67,6 +74,25 @@ def test_a_position_without_dice(net):
 def test_a_forced_play_and_a_won_game(net):
     (forced,) = roll_out(config(net, position="1:1 off:14 | 24:15", dice="21", moved_first=False))
     assert (forced.equity, forced.stderr, forced.trials) == (2.0, 0.0, 0)
+
+
+def test_ids_of_other_programs(short_net):
+    def found(position, dice):
+        asked = config(short_net, position=position, dice=dice, rules="short")
+        return [dataclasses.astuple(candidate) for candidate in roll_out(asked)]
+
+    ours = found("24:2 13:5 8:3 6:5 | 24:2 13:5 8:3 6:5", "31")
+    assert len(ours) > 1
+    assert found("4HPwATDgc/ABMA", "31") == ours
+    xgid = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10"
+    assert found(xgid, None) == ours, "the dice of the ID"
+    assert len(found(xgid.replace(":31:", ":00:"), None)) == 1, "no dice: the position itself"
+    assert found(xgid.replace(":31:", ":64:"), "31") == ours
+    assert found(None, "31") == ours, "the start of a game"
+    written = as_json(config(short_net, position=None, rules="short"), [])
+    assert written["position"] == "24:2 13:5 8:3 6:5 | 24:2 13:5 8:3 6:5"
+    with pytest.raises(ValueError, match="for rules=short"):
+        roll_out(config(short_net, position=xgid))
 
 
 @pytest.mark.parametrize(

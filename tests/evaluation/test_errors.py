@@ -41,7 +41,7 @@ def positions() -> ReferenceSet:
     while len(games):
         dice = roll(games, SEED, OFFICIAL)
         after = legal_afterstates(games.boards, dice, OFFICIAL)
-        phases = phase(games.boards)
+        phases = phase(games.boards, OFFICIAL)
         for i in np.flatnonzero((after.counts > 1) & (games.turn % 7 == 3)):
             found.append((phases[i], games.boards[i], dice[i], games.moved_first[i]))
         bits = dice_lib.bits(SEED, dice_lib.SAMPLE, games.stream, games.turn)
@@ -224,6 +224,22 @@ def test_shown_and_as_json(reference):
     assert first["play"] in texts[0]
     np.testing.assert_array_equal(parse_board(texts[0].split("\n", 2)[2]), reference.boards[i])
     assert "tiny after 1,000 games" in "\n".join(notes(found))
+
+
+def test_a_set_without_rollouts_says_nothing_of_them(reference):
+    meta = {"judge": {"gnubg": "1.1", "plies": 2}, "rules": {}, "afterstates_sha256": "0"}
+    judged = dataclasses.replace(reference, stderr=np.zeros(len(reference.stderr)), meta=meta)
+    found = error_rate(make_agent("pips", OFFICIAL), judged)
+    shown = io.StringIO()
+    Console(file=shown, width=80).print(as_table(found))
+    assert "rolled out" not in shown.getvalue()
+    assert [cell for cell in shown.getvalue().split("\n")[-3].split() if "%" in cell] == [
+        f"{100 * weighted_mean(found.agrees, judged).mean:.1f}%"
+    ]
+    assert selection_bias(judged) == 0.0
+    (note,) = notes(found)
+    assert "GNU Backgammon looking 2 plies ahead" in note
+    assert as_json(found)["reference"]["rollout"] is None
 
 
 def test_batches_change_nothing(reference, monkeypatch):

@@ -38,7 +38,7 @@ from nardy_rl.evaluation.league import (
     strength_figure,
     write_report,
 )
-from nardy_rl.rules.spec import OFFICIAL, make_rules
+from nardy_rl.rules.spec import OFFICIAL, PRESETS, make_rules
 from nardy_rl.value.checkpoint import save_checkpoint
 from nardy_rl.value.net import NetConfig, make_net
 
@@ -408,7 +408,15 @@ def test_who_wins_everything_is_finite_and_marked() -> None:
     assert table[0].player.spec == "p0"
     assert all(standing.rating is not None and math.isfinite(standing.rating) for standing in table)
     assert any("held finite" in line for line in notes(league, table))
-    assert "*" in next(iter(standings_table(table).columns[2].cells))
+    assert "*" in next(iter(standings_table(table, league.rules).columns[2].cells))
+
+
+def test_the_short_game_has_gammons() -> None:
+    league = made_up({(0, 1): 4})
+    table = standings(league, 10)
+    headings = [str(column.header) for column in standings_table(table, PRESETS["short"]).columns]
+    assert headings[7:9] == ["gammon\nfor", "gammon\nagainst"]
+    assert "mars\nfor" in [str(column.header) for column in standings_table(table, league.rules).columns]
 
 
 def test_incomplete_leagues_are_rated() -> None:
@@ -444,7 +452,7 @@ def test_a_single_pair_has_no_interval() -> None:
     league = made_up({(0, 1): [[3, 1]]}, pairs=1)
     for standing in standings(league, 10):
         assert (standing.interval, standing.half_width) == (None, None)
-    assert standings_table(standings(league, 10)).row_count == 2
+    assert standings_table(standings(league, 10), league.rules).row_count == 2
 
 
 # --- what is shown and written ----------------------------------------------------------------------------------------
@@ -468,7 +476,10 @@ def test_tables_fit_the_screen_and_hold_every_match(width: int) -> None:
         for (a, b), result in league.results.items()
     }
     table = standings(league, 10)
-    texts = [shown(standings_table(table), width), *(shown(each, width) for each in cross_tables(league, table, width))]
+    texts = [
+        shown(standings_table(table, league.rules), width),
+        *(shown(each, width) for each in cross_tables(league, table, width)),
+    ]
     assert all(len(line) <= width for text in texts for line in text.splitlines())
     assert all("…" not in text for text in texts)
     assert len(texts) > 2

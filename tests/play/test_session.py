@@ -1,5 +1,6 @@
 """The session: what is typed, and what it answers."""
 
+import dataclasses
 import itertools
 import random
 from collections.abc import Iterable
@@ -445,9 +446,26 @@ def test_the_rest_of_the_commands() -> None:
     for word in ("голова", "марс", "оин", "undo", "resign"):
         assert word in text
     assert "bar/20" in said(make(rules="short").command("help"))
+    assert said(session.command("id")).endswith(f": {format_position(session._state.board)}")
     assert "can mean plays or pips" in said(session.command("p"), "error")
     assert "left to you" in said(session.command("auto off"))
     assert "made for you" in said(session.command("auto"))
+
+
+def test_ids_of_a_position_of_the_short_game() -> None:
+    session = make(rules="short", points=5)
+    session.start()
+    session._state = dataclasses.replace(
+        session._state, dice=(3, 1), match=dataclasses.replace(session._state.match, points=(2.0, 4.0))
+    )
+    assert said(session.command("id")).splitlines() == [
+        "Position, player on roll first: 24:2 13:5 8:3 6:5 | 24:2 13:5 8:3 6:5",
+        "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:2:4:0:5:10",
+        "GNU Backgammon: 4HPwATDgc/ABMA:cImlAEAAEAAE",
+    ]
+    session = make(rules="short", options={"draw_points": 0.5}, points=4.5)
+    session.start()
+    assert "whole points only" in said(session.command("id"))
 
 
 def test_plays_wait_for_the_next_game() -> None:

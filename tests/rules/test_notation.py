@@ -65,6 +65,8 @@ def test_plays_are_written_and_read(text: str, expected: tuple[Step, ...]) -> No
 def test_chains_are_read() -> None:
     assert parse_play("24/18/15") == (Step(24, 18), Step(18, 15))
     assert parse_play("bar/20*/14") == (Step(25, 20, hit=True), Step(20, 14))
+    assert parse_play("Bar/20* 6/OFF") == (Step(25, 20, hit=True), Step(6, 0)), "as XG writes it"
+    assert parse_play(" Pass ") == ()
     assert parse_play("24/20/16(2)") == (Step(24, 20), Step(20, 16)) * 2
 
 

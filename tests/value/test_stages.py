@@ -8,7 +8,7 @@ from nardy_rl.rules.notation import parse_board, parse_position
 from nardy_rl.rules.spec import PRESETS
 from nardy_rl.training.selfplay import play_games
 from nardy_rl.value.evaluator import CompiledEvaluator
-from nardy_rl.value.net import NetConfig, make_net, tensors, with_stages
+from nardy_rl.value.net import NetConfig, grown, make_net, tensors
 from nardy_rl.value.stages import SCHEMES, STAGES, stages
 
 ONE_BACK_AGAINST_AN_ANCHOR = """
@@ -103,9 +103,9 @@ def test_an_unknown_scheme() -> None:
         make_net(NetConfig(8, 4, stages="race"), PRESETS["short"], 1)
 
 
-def test_stages_are_asked_for_and_given_once() -> None:
-    net = with_stages(make_net(NetConfig(8, 4), PRESETS["short"], 1), "short")
+def test_a_net_with_stages_asks_for_them() -> None:
+    net = make_net(NetConfig(8, 4, stages="short"), PRESETS["short"], 1)
     with pytest.raises(ValueError, match="needs the stage of each position"):
         net(*tensors(one(A_RACE), np.array([True])))
-    with pytest.raises(ValueError, match="has the stages 'short' already"):
-        with_stages(net, "short")
+    with pytest.raises(ValueError, match=r"cannot grow into .*stages='long'"):
+        grown(net, NetConfig(8, 4, stages="long"), 1)
