@@ -487,7 +487,8 @@ def _error_rate(config: ErrorRateConfig) -> int:
         raise ValueError(f"worst={config.worst} is not allowed; give 0 or more")
     _check_json(config.json)
     reference = load_reference_set(config.reference, config.rules)
-    agent = make_agent(config.agent, reference.rules, search=config.search, external=config.external)
+    spec = config.agent or KEPT_NETS[reference.rules.geometry]
+    agent = make_agent(spec, reference.rules, search=config.search, external=config.external)
     _terminate_like_ctrl_c()
     try:
         with _progress() as progress:

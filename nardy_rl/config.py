@@ -253,7 +253,8 @@ class CubeDecisionConfig:
     """The cube decision of a position of short nardy, before the throw (docs/cube.md).
 
     Attributes:
-        position: An XGID, or an ID of GNU Backgammon. Score, cube, Crawford, Jacoby and beavers are the ID's own.
+        position: An XGID, or an ID of GNU Backgammon. Score, cube, Crawford, Jacoby and beavers are the ID's own. Or a
+            position as `4:1 off:14 | 6:1 off:14`: money play, the cube in the middle, without Jacoby or beavers.
         agent: Spec of the net that judges; None = the strongest kept net, see `KEPT_NETS`.
         efficiency: Cube efficiency while there is contact, from 0 (dead cube) to 1 (live cube).
         json: File to write the result to.
@@ -432,7 +433,7 @@ class ErrorRateConfig:
     """What an agent loses per decision, by a reference set.
 
     Attributes:
-        agent: Spec of the agent.
+        agent: Spec of the agent; None = the strongest kept net for the rules, see `KEPT_NETS`.
         reference: File of the set; None = the package's own for `rules`.
         rules: Preset whose set is taken.
         worst: Worst decisions to show.
@@ -441,7 +442,7 @@ class ErrorRateConfig:
         external: Patience with external programs.
     """
 
-    agent: str = "checkpoints/long-quick-v1"
+    agent: str | None = None
     reference: str | None = None
     rules: str = "official"
     worst: int = 5

@@ -68,6 +68,11 @@ def load_evaluators(path: str | Path, rules: Rules, *precisions: str) -> tuple[E
     """
     if str(path).startswith(GNUBG_PREFIX):
         return (GnubgEvaluator(str(path), rules),) * len(precisions)
+    if not Path(path).exists():
+        raise CheckpointError(
+            f"{path} is not a checkpoint: there is no such folder; give that of a checkpoint or run"
+            + (f", or {GNUBG_PREFIX}0" if rules.geometry == "short" else "")
+        )
     checkpoint = load_checkpoint(path)
     check_playable(checkpoint, rules)
     return tuple(with_table(CompiledEvaluator(checkpoint.net, rules, precision), rules) for precision in precisions)

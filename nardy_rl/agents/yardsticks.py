@@ -5,6 +5,8 @@ plays and lets gnubg say what they are worth, because the package's own choice (
 at the first checker borne off.
 """
 
+from concurrent.futures import CancelledError
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +17,8 @@ from nardy_rl.rules.spec import BAR, OFF, Rules
 from nardy_rl.value.yardsticks import GnubgEvaluator, check_package, check_standard
 
 PUBEVAL = "pubeval"
+_PART = 32
+"""Positions to look ahead from between two looks at whether the agent was closed: a third of a second at 2 plies."""
 
 
 class GnubgAgent(SearchAgent):
@@ -40,11 +44,22 @@ class GnubgAgent(SearchAgent):
         """
         plies = GnubgEvaluator(spec, rules).plies
         self._by_plies = [GnubgEvaluator(f"gnubg:{ply}", rules) for ply in range(plies + 1)]
+        self._closings = 0
         super().__init__(spec, self._by_plies[0], rules, plies, config)
 
     def _value(self, boards: Boards, moved_first: NDArray[np.bool_], plies: int) -> NDArray[np.float64]:
         """Equity of the player on roll by gnubg's own look ahead, float64 (N,)."""
-        return self._by_plies[plies].equities(boards, moved_first)
+        closings = self._closings
+        values = np.empty(len(boards))
+        for part in (slice(first, first + _PART) for first in range(0, len(boards), _PART)):
+            if self._closings != closings:
+                raise CancelledError(f"{self.spec} was closed while it was thinking")
+            values[part] = self._by_plies[plies].equities(boards[part], moved_first[part])
+        return values
+
+    def close(self) -> None:
+        """Makes other threads give up what they are asking: at 2 plies one turn of many games takes minutes."""
+        self._closings += 1
 
 
 class PubevalAgent:

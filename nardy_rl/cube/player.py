@@ -42,11 +42,11 @@ class CubeConfig:
     def check(self) -> None:
         """Raises a ValueError that names the field, its value and what is allowed."""
         if not 0 <= self.efficiency <= 1:
-            raise ValueError(f"doubling.efficiency={self.efficiency} is not allowed; give 0 (dead) to 1 (live cube)")
+            raise ValueError(f"efficiency={self.efficiency} is not allowed; give 0 (dead) to 1 (live cube)")
         if self.max_cube < 1 or self.max_cube & (self.max_cube - 1):
-            raise ValueError(f"doubling.max_cube={self.max_cube} is not allowed; give a power of two")
+            raise ValueError(f"max_cube={self.max_cube} is not allowed; give a power of two")
         if self.plays not in PLAYS:
-            raise ValueError(f"doubling.plays={self.plays!r} is not allowed; choose one of {', '.join(PLAYS)}")
+            raise ValueError(f"plays={self.plays!r} is not allowed; choose one of {', '.join(PLAYS)}")
 
 
 class CubePlayer:

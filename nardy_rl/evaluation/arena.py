@@ -27,6 +27,7 @@ from nardy_rl.agents.external import ExternalAgent, ExternalConfig, ExternalErro
 from nardy_rl.agents.luck import roll_luck
 from nardy_rl.agents.registry import make_agent
 from nardy_rl.agents.search import SearchConfig
+from nardy_rl.agents.yardsticks import GnubgAgent
 from nardy_rl.game import MAX_TURNS, apply, new_games, roll
 from nardy_rl.rules import dice as dice_lib
 from nardy_rl.rules.scoring import LEVELS, levels
@@ -429,9 +430,9 @@ def play_or_forfeit(
 
 
 def close(*agents: Agent) -> None:
-    """Ends the programs of those agents that have one."""
+    """Ends the programs of those agents that have one, and what a thread is asking gnubg."""
     for agent in agents:
-        if isinstance(agent, ExternalAgent):
+        if isinstance(agent, ExternalAgent | GnubgAgent):
             agent.close()
 
 

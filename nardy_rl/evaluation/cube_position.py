@@ -14,7 +14,7 @@ from nardy_rl.cube.decision import CENTRED, ON_ROLL, OPPONENT
 from nardy_rl.cube.match import Scores
 from nardy_rl.cube.met import LONGEST, match_table
 from nardy_rl.cube.player import CubeConfig, CubePlayer
-from nardy_rl.records.position_ids import NOT_STARTED, PLAYING, MatchPosition, parse_position_id
+from nardy_rl.records.position_ids import NOT_STARTED, PLAYING, MatchPosition, read_position
 from nardy_rl.rules.board import check_boards
 from nardy_rl.rules.notation import format_position
 from nardy_rl.rules.scoring import outcome_names, outcome_points
@@ -29,7 +29,7 @@ class JudgedCube:
     +1 being a single game lost and won (*normalised*).
 
     Attributes:
-        position: What the ID says.
+        position: What the ID says; of a position in our notation, money play with the cube in the middle.
         agent: Spec of the judge.
         probabilities: Outcome -> its probability.
         cubeless: Equity without a cube, money play.
@@ -59,7 +59,9 @@ def judge_cube(config: CubeDecisionConfig) -> JudgedCube:
     Raises:
         ValueError: A position, agent or number that cannot be used.
     """
-    position = parse_position_id(config.position)
+    rules = make_rules("short")
+    board, told = read_position(config.position, rules)
+    position = told or MatchPosition(board)
     if position.dice is not None:
         raise ValueError("the dice are thrown; a cube decision comes before the throw (dice 00 in an XGID)")
     if position.state not in (NOT_STARTED, PLAYING) or any(row[OFF] == CHECKERS for row in position.board):
@@ -71,7 +73,6 @@ def judge_cube(config: CubeDecisionConfig) -> JudgedCube:
         efficiency=config.efficiency,
     )
     doubling.check()
-    rules = make_rules("short")
     spec = config.agent or KEPT_NETS["short"]
     boards = check_boards(np.array([position.board], dtype=np.int8), rules)
     scores = _scores(position)

@@ -525,7 +525,10 @@ class Session:
             return self._error("The dice are thrown by the seed here; dice=ask on the command line lets you throw.")
         if not match:
             return self._error(f"{text!r} are no two dice; type them like 6-3 or 63.")
-        self._enter(dataclasses.replace(self._state, dice=_pair(map(int, match.groups()))))
+        dice = _pair(map(int, match.groups()))
+        if self.rules.opening_roll == "use" and not self._state.turns and dice[0] == dice[1]:
+            return self._error("The first throw is the lot itself, so no double (R6.1): throw again.")
+        self._enter(dataclasses.replace(self._state, dice=dice))
         return self._reply(*self._advance())
 
     def _dice(self, rest: str) -> Reply:

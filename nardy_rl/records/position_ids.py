@@ -253,13 +253,17 @@ def read_position(text: str, rules: Rules) -> tuple[Board, MatchPosition | None]
     """
     if "|" in text:
         return parse_position(text), None
-    if rules.geometry != "short":
+    if rules.geometry != "short" or _ONE_SIDE.fullmatch(text):
+        ids = "or an ID is given" if rules.geometry == "short" else "IDs of GNU Backgammon and XG are for rules=short"
         raise ValueError(
-            f"a position is written 'mover | opponent', like '24:13 18:2 | 24:15', not {quoted(text)}; "
-            "IDs of GNU Backgammon and XG are for rules=short"
+            f"a position is written 'mover | opponent', like '24:13 18:2 | 24:15', not {quoted(text)}; {ids}"
         )
     position = parse_position_id(text)
     return position.board, position
+
+
+_ONE_SIDE = re.compile(r"\s*(?:bar|off|\d{1,2}):\d{1,2}(?:\s+(?:bar|off|\d{1,2}):\d{1,2})*\s*", re.ASCII)
+"""Our notation without its `|`: what no ID looks like."""
 
 
 def _trimmed(text: str) -> str:

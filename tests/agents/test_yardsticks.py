@@ -2,17 +2,20 @@
 
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
+from nardy_rl.agents import yardsticks as agents_yardsticks
 from nardy_rl.agents.base import Decisions, choose
 from nardy_rl.agents.lookahead import backed_up_equities, mean_over_rolls
 from nardy_rl.agents.luck import best_plays, load_judge
 from nardy_rl.agents.registry import make_agent
 from nardy_rl.agents.search import SearchConfig
-from nardy_rl.evaluation.arena import play_match
+from nardy_rl.evaluation import arena
+from nardy_rl.evaluation.arena import close, play_match
 from nardy_rl.rules.board import flip
 from nardy_rl.rules.notation import find_play, parse_position
 from nardy_rl.rules.plays import legal_afterstates
@@ -233,6 +236,52 @@ def test_a_process_that_dies_is_no_answer():
     with pytest.raises(RuntimeError, match="GNU Backgammon's process has ended unexpectedly"):
         judge.equities(boards, seats(boards))
     assert judge.equities(boards, seats(boards)) == pytest.approx(0.0676, abs=0.001)  # by the next one
+
+
+@needs_packages
+def test_a_closed_agent_gives_up_at_once_and_thinks_again_when_it_is_asked_again(monkeypatch):
+    # A turn of a whole chunk of games takes gnubg:2 minutes, and Ctrl-C is not to wait for them.
+    agent = make_agent("gnubg:1", SHORT)
+    asked = decision(START, (3, 1))
+    scores = agent.scores(asked)
+    monkeypatch.setattr(agents_yardsticks, "_PART", 2)
+    assert (agent.scores(asked) == scores).all(), "parts are of no account"
+    judge = agent._by_plies[1]
+    equities, parts = judge.equities, []
+
+    def closed_meanwhile(*question):
+        parts.append(question)
+        agent.close()
+        return equities(*question)
+
+    monkeypatch.setattr(judge, "equities", closed_meanwhile)
+    with pytest.raises(CancelledError, match="gnubg:1 was closed"):
+        agent.scores(asked)
+    assert len(parts) == 1
+    monkeypatch.undo()
+    close(agent)
+    assert (agent.scores(asked) == scores).all()
+
+
+@needs_packages
+def test_an_interrupted_match_closes_gnubg(monkeypatch):
+    agent = make_agent("gnubg:2", SHORT)
+    equities, begun = agent._by_plies[2].equities, threading.Event()
+
+    def slow(*question):
+        begun.set()
+        return equities(*question)
+
+    def interrupted(done):
+        assert begun.wait(60)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(agent._by_plies[2], "equities", slow)
+    # One chunk of pairs. The stand-in for as_completed interrupts while it is being played.
+    monkeypatch.setattr(arena, "as_completed", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        play_match(agent, make_agent("pips", SHORT), SHORT, arena.CHUNK_PAIRS, seed=1)
+    assert agent._closings
 
 
 # --- pubeval ----------------------------------------------------------------------------------------------------------

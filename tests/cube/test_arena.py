@@ -218,9 +218,9 @@ def test_the_way_through_the_config():
         ({"cube": "maybe"}, "cube='maybe' is not allowed; choose one of none, money, match"),
         ({"cube": "match", "length": 0}, "length=0 is not allowed"),
         ({"cube": "match", "luck": "x"}, "luck is judged in points"),
-        ({"cube": "money", "doubling": CubeConfig(max_cube=3)}, "doubling.max_cube=3 is not allowed; give a power"),
-        ({"cube": "money", "doubling": CubeConfig(efficiency=2)}, "doubling.efficiency=2 is not allowed"),
-        ({"cube": "money", "doubling": CubeConfig(plays="well")}, "doubling.plays='well' is not allowed"),
+        ({"cube": "money", "doubling": CubeConfig(max_cube=3)}, "^max_cube=3 is not allowed; give a power"),
+        ({"cube": "money", "doubling": CubeConfig(efficiency=2)}, "^efficiency=2 is not allowed"),
+        ({"cube": "money", "doubling": CubeConfig(plays="well")}, "^plays='well' is not allowed"),
     ],
 )
 def test_mistakes(change, message):

@@ -60,6 +60,12 @@ def test_the_score_of_the_id_counts():
     assert "loses" in probabilities_text(theirs)
 
 
+def test_a_position_in_our_notation_is_money_play_with_the_cube_in_the_middle():
+    found = judge_cube(CubeDecisionConfig("5:1 2:1 off:13 | 1:1 off:14", NET))
+    assert found == judged()
+    assert situation(found) == "cube 1, centred; money play"
+
+
 def test_both_kinds_of_ids():
     position = MatchPosition(LAST_ROLL, length=7, score=(3, 5), cube=2, cube_owner=0)
     one, two = (
@@ -76,8 +82,9 @@ def test_both_kinds_of_ids():
     [
         (CubeDecisionConfig("XGID=-a-B--E-B-a-dDB--b-bcb----:0:0:1:63:0:0:0:0:10", NET), "the dice are thrown"),
         (CubeDecisionConfig("XGID=nonsense", NET), "is no XGID"),
+        (CubeDecisionConfig("5:1 2:1 off:13", NET), "a position is written 'mover | opponent'"),
         (CubeDecisionConfig(agent="random"), "agent 'random' gives no chances of the outcomes; name a net"),
-        (CubeDecisionConfig(agent=NET, efficiency=1.5), "doubling.efficiency=1.5 is not allowed"),
+        (CubeDecisionConfig(agent=NET, efficiency=1.5), "^efficiency=1.5 is not allowed"),
         (
             CubeDecisionConfig(format_xgid(MatchPosition(LAST_ROLL, length=99)), NET),
             "length=99 is not allowed; give 1..64 points",

@@ -506,6 +506,17 @@ def test_a_saved_match_goes_on_as_if_never_left(preset: str) -> None:
         session = again
 
 
+@pytest.mark.parametrize(("rules", "refused"), [("short", True), ("fnr", True), ("official", False)])
+def test_where_the_lot_is_the_first_throw_it_is_no_double(rules: str, refused: bool) -> None:
+    session = make(rules=rules, ask_dice=True, auto=False)
+    assert ("no double (R6.1)" in said(typed(session, "6-6"), "error")) is refused
+    assert ("no double (R6.1)" in said(typed(session, "dice 4-4"), "error")) is refused
+    assert (session._state.dice is None) is refused
+    session = make(rules=rules, ask_dice=True, auto=False)
+    typed(session, "63", "24/18 24/21" if rules == "short" else "24/15", "44")
+    assert session._state.turns[1].dice == (4, 4), "of the second throw nothing is asked"
+
+
 def test_a_typed_roll_is_kept() -> None:
     session = make(ask_dice=True, auto=False)
     typed(session, "63", "24/15", "21", "21")

@@ -467,6 +467,12 @@ def test_any_way_to_write_a_position() -> None:
     assert read_position(START_XGID.replace(":00:", ":31:"), SHORT) == (board, MatchPosition(dice=(3, 1)))
 
 
+@pytest.mark.parametrize("text", ["24:2 13:5 8:3 6:5", " 24:15 ", "bar:1 off:14", "6:1 5:1 off:13  24:15"])
+def test_a_position_without_its_bar_is_not_taken_for_an_id(text: str) -> None:
+    with pytest.raises(ValueError, match=r"a position is written 'mover \| opponent', like .*; or an ID is given"):
+        read_position(text, SHORT)
+
+
 # --- against the programs -------------------------------------------------------------------------------------------
 
 
