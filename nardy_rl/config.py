@@ -538,6 +538,8 @@ class KeepConfig:
         out: Folder of the kept checkpoint.
         opponents: Agent specs it is measured against; None = all `BASELINES` for its rules.
         pairs: Pairs of games per match, same dice with seats swapped.
+        luck: Net, or `gnubg:0`, that judges the luck of every roll, to take it out of the results; none = not done.
+        half: Keep the weights in 16 bits, which halves the file. It is the rounded net that is measured.
         seed: Seed of the dice and of ties.
         threads: Threads that play; the result does not depend on it.
     """
@@ -546,6 +548,8 @@ class KeepConfig:
     out: str = "checkpoints/long-quick-v1"
     opponents: list[str] | None = None
     pairs: int = 2_000
+    luck: str | None = None
+    half: bool = False
     seed: int = 1
     threads: int = 2
 

@@ -3,6 +3,7 @@
 import importlib.metadata
 from pathlib import Path
 
+from nardy_rl.agents.luck import load_judge
 from nardy_rl.agents.registry import make_agent
 from nardy_rl.agents.value import ValueAgent
 from nardy_rl.config import BASELINES, KeepConfig
@@ -21,12 +22,15 @@ def keep(config: KeepConfig) -> list[MatchResult]:
     """
     checkpoint = load_checkpoint(config.run)
     rules = checkpoint.rules
+    if config.half:
+        checkpoint.net.load_state_dict({name: value.half() for name, value in checkpoint.net.state_dict().items()})
+    judge = load_judge(config.luck, rules) if config.luck else None
     out = Path(config.out)
     agent = ValueAgent(out.name, CompiledEvaluator(checkpoint.net, rules), rules)
     results: list[MatchResult] = []
     for spec in BASELINES[rules.geometry] if config.opponents is None else config.opponents:
         opponent = make_agent(spec, rules)
-        results += round_robin([agent, opponent], rules, config.pairs, config.seed, config.threads)
+        results += round_robin([agent, opponent], rules, config.pairs, config.seed, config.threads, luck=judge)
     preset = checkpoint.meta["config"]["rules"]
     provenance = {name: checkpoint.meta[name] for name in PROVENANCE if name in checkpoint.meta}
     provenance["made_with"] = {
@@ -37,5 +41,5 @@ def keep(config: KeepConfig) -> list[MatchResult]:
         "seed": config.seed,
         **matches_as_json(results, preset),
     }
-    save_checkpoint(out, checkpoint.net, rules, provenance)
+    save_checkpoint(out, checkpoint.net, rules, provenance, half=config.half)
     return results

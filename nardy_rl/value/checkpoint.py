@@ -1,6 +1,6 @@
 """Checkpoints: a folder with the weights, who they are, and how to tell that they still say the same.
 
-    weights.safetensors   the parameters (loading runs no code)
+    weights.safetensors   the parameters, in 32 or 16 bits (loading runs no code)
     meta.json             format, rules, features, net shape, seed, games, parent, evaluation, sentinel positions
 
 A folder appears whole or not at all: it is written under a temporary name and renamed. The sentinels are positions with
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import safetensors
+import torch
 from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -59,7 +60,7 @@ class Checkpoint:
     meta: dict[str, Any]
 
 
-def write_checkpoint(folder: Path, net: ValueNet, rules: Rules, provenance: dict[str, Any]) -> None:
+def write_checkpoint(folder: Path, net: ValueNet, rules: Rules, provenance: dict[str, Any], half: bool = False) -> None:
     """Writes weights and meta.json into an existing folder (usually one of `new_folder`).
 
     Args:
@@ -67,8 +68,15 @@ def write_checkpoint(folder: Path, net: ValueNet, rules: Rules, provenance: dict
         net: The net.
         rules: The rules it was trained under.
         provenance: Further entries of meta.json: seed, games, parent, config, evaluation ...
+        half: Write the weights in 16 bits. They must be numbers that 16 bits hold exactly.
     """
-    save_tensors(folder / WEIGHTS, net.state_dict())
+    weights = net.state_dict()
+    if half:
+        weights = {name: value.half() for name, value in weights.items()}
+        rounded = [name for name, value in weights.items() if not torch.equal(value.float(), net.state_dict()[name])]
+        if rounded:
+            raise ValueError(f"the weights {rounded[0]} do not fit into 16 bits; round the net first")
+    save_tensors(folder / WEIGHTS, weights)
     boards, moved_first = sentinel_positions(rules)
     outputs = TorchEvaluator(net, rules).values(boards, moved_first)
     meta = {
@@ -96,10 +104,12 @@ def save_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
     path.chmod(0o644)
 
 
-def save_checkpoint(path: str | Path, net: ValueNet, rules: Rules, provenance: dict[str, Any]) -> None:
+def save_checkpoint(
+    path: str | Path, net: ValueNet, rules: Rules, provenance: dict[str, Any], half: bool = False
+) -> None:
     """Writes a checkpoint folder at `path`, all or nothing; see `write_checkpoint`."""
     with new_folder(Path(path)) as folder:
-        write_checkpoint(folder, net, rules, provenance)
+        write_checkpoint(folder, net, rules, provenance, half)
 
 
 def newest_checkpoint(run: Path) -> Path | None:

@@ -41,6 +41,21 @@ def test_round_trip(saved: Path) -> None:
     assert [file.name for file in saved.parent.iterdir()] == [saved.name], "no temporary folder is left"
 
 
+def test_half_of_the_bits(saved: Path, tmp_path: Path) -> None:
+    net = load_checkpoint(saved).net
+    with pytest.raises(ValueError, match="the weights rows do not fit into 16 bits; round the net first"):
+        save_checkpoint(tmp_path / "half", net, RULES, {}, half=True)
+    assert not (tmp_path / "half").exists()
+    net.load_state_dict({name: value.half() for name, value in net.state_dict().items()})
+    save_checkpoint(tmp_path / "half", net, RULES, {}, half=True)
+    again = load_checkpoint(tmp_path / "half").net
+    for name, value in again.state_dict().items():
+        assert value.dtype == torch.float32
+        assert torch.equal(value, net.state_dict()[name])
+    sizes = [(folder / "weights.safetensors").stat().st_size for folder in (saved, tmp_path / "half")]
+    assert sizes[1] < 0.52 * sizes[0]
+
+
 def test_options_of_the_rules_are_kept(tmp_path: Path) -> None:
     rules = make_rules("club", {"head_second": "stuck_first", "draw_points": 1})
     save_checkpoint(tmp_path / "c", make_net(NetConfig(4, 2), rules, 0), rules, {})
