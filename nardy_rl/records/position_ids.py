@@ -233,10 +233,15 @@ def board_position(board: Board, dice: tuple[int, int] | None, player: int, befo
 def parse_position_id(text: str) -> MatchPosition:
     """Reads an ID of any kind: an XGID (`XGID=` may be left out), a GNUBG ID, or a GNU position ID by itself.
 
+    The labels that GNU Backgammon prints before its IDs may stay: `Position ID: ... Match ID: ...`, `GNUBG ID: ...`.
+
     Raises:
         ValueError: No such ID; says what is wrong with it.
     """
     text = _trimmed(text)
+    labelled = _LABELLED.fullmatch(text)
+    if labelled:
+        text = ":".join(part for part in labelled.groups() if part)
     if text.upper().startswith(PREFIX) or text.count(":") > 1:
         return parse_xgid(text)
     return parse_gnubg_id(text)
@@ -262,6 +267,9 @@ def read_position(text: str, rules: Rules) -> tuple[Board, MatchPosition | None]
     return position.board, position
 
 
+_LABELLED = re.compile(
+    r"(?:GNUBG|GNU Backgammon +Position|Position) +ID *: *(\S+)(?: +Match +ID *: *(\S+))?", re.ASCII | re.IGNORECASE
+)
 _ONE_SIDE = re.compile(r"\s*(?:bar|off|\d{1,2}):\d{1,2}(?:\s+(?:bar|off|\d{1,2}):\d{1,2})*\s*", re.ASCII)
 """Our notation without its `|`: what no ID looks like."""
 

@@ -143,11 +143,11 @@ def _ask(plies: int, positions: NDArray[np.int8]) -> NDArray[np.float64]:
     except BaseException as error:  # an answer that nobody has read would be taken for that to the next question
         _end(process)
         if isinstance(error, BrokenPipeError):
-            raise RuntimeError("GNU Backgammon's process has ended unexpectedly") from error
+            raise ChildProcessError("GNU Backgammon's process has ended unexpectedly") from error
         raise
     if len(answer) < size:
         _end(process)
-        raise RuntimeError("GNU Backgammon's process has ended unexpectedly")
+        raise ChildProcessError("GNU Backgammon's process has ended unexpectedly")
     _idle.append(process)
     return np.frombuffer(answer).reshape(-1, 5)
 

@@ -233,7 +233,7 @@ def test_a_process_that_dies_is_no_answer():
     judge.equities(boards, seats(boards))
     yardsticks._idle[-1].kill()
     yardsticks._idle[-1].wait()
-    with pytest.raises(RuntimeError, match="GNU Backgammon's process has ended unexpectedly"):
+    with pytest.raises(ChildProcessError, match="GNU Backgammon's process has ended unexpectedly"):
         judge.equities(boards, seats(boards))
     assert judge.equities(boards, seats(boards)) == pytest.approx(0.0676, abs=0.001)  # by the next one
 

@@ -450,6 +450,18 @@ def test_an_id_without_a_state_becomes_an_xgid() -> None:
     assert format_xgid(position) == "XGID=-b----E-C---eE---c-e----B-:0:0:1:53:1:2:1:3:10"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "GNUBG ID: 4HPwATDgc/ABMA:cAkAAAAAAAAA",
+        "Position ID: 4HPwATDgc/ABMA Match ID: cAkAAAAAAAAA",
+        "GNU Backgammon  Position ID: 4HPwATDgc/ABMA  Match ID   : cAkAAAAAAAAA",
+    ],
+)
+def test_the_labels_that_gnu_backgammon_prints(text: str) -> None:
+    assert parse_position_id(text) == parse_gnubg_id("4HPwATDgc/ABMA:cAkAAAAAAAAA")
+
+
 def test_long_nardy_has_no_id() -> None:
     with pytest.raises(ValueError, match="both sides hold"):
         format_gnubg_position_id(parse_position("24:14 1:1 | 24:15"))
