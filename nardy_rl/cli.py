@@ -308,6 +308,8 @@ def _play(config: PlayConfig) -> int:
         first=config.first,
         ask_dice=config.dice == "ask",
         auto=config.auto,
+        cube=config.cube,
+        doubling=config.doubling,
     )
     record, spec = None, config.agent or KEPT_NETS[setup.rules.geometry]
     path = Path("games") / f"{datetime.now():%Y-%m-%d_%H%M%S}.txt" if config.save is None else Path(config.save)

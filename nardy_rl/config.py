@@ -319,6 +319,9 @@ class PlayConfig:
         name: The person's name, in records.
         save: File of the record; None = a new one under games/, named by the time, or the one that is resumed.
         resume: File of a saved match: go on with it. The rules, the score and the dice are then its own.
+        cube: Short nardy with the doubling cube (R8.6): a match with the Crawford rule if `points` is given, else money
+            play.
+        doubling: How the cube is played; beavers are not.
     """
 
     agent: str | None = None
@@ -334,6 +337,8 @@ class PlayConfig:
     name: str = "human"
     save: str | None = None
     resume: str | None = None
+    cube: bool = False
+    doubling: CubeConfig = field(default_factory=CubeConfig)
 
 
 @dataclass

@@ -24,7 +24,7 @@ LAYERS: dict[str, set[str]] = {
     "evaluation": PLAYERS | {"config", "records", "cube"},
     "show": CORE | {"files", "records"},
     "training": PLAYERS | {"config", "evaluation", "show"},
-    "play": CORE | {"agents", "files", "records", "show"},
+    "play": CORE | {"agents", "cube", "files", "records", "show"},
     "analysis": PLAYERS | {"records", "show"},
     "cli": PLAYERS | {"config", "cube", "evaluation", "training", "play", "records", "analysis"},
     "engine": CORE | {"agents", "records"},

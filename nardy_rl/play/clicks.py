@@ -39,6 +39,8 @@ class ClickedMatch:
         Raises:
             ValueError: A setup that is not allowed.
         """
+        if setup.cube:
+            raise ValueError("cube=True is not allowed: the cube is played with in the terminal only, scripts/play.py")
         self._setup = setup
         self._agent = agent
         self._hint_agent = hint_agent

@@ -17,11 +17,19 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_rl.agents.base import Agent, Decisions, choose, decide
+from nardy_rl.agents.base import Agent, Decisions, GivesValues, choose, decide
+from nardy_rl.cube import match as match_cube
+from nardy_rl.cube.chances import check_rules
+from nardy_rl.cube.decision import CENTRED, ON_ROLL, OPPONENT
+from nardy_rl.cube.match import Scores
+from nardy_rl.cube.met import LONGEST, match_table
+from nardy_rl.cube.player import PASS, CubeConfig, CubePlayer
 from nardy_rl.game import Games, Match, new_match, opening_lot, roll
 from nardy_rl.records.position_ids import Standing, board_position, format_gnubg_id, format_xgid
 from nardy_rl.records.record import (
+    DROPPED,
     FIRST,
+    JACOBY,
     NOBODY,
     NOT_PLAYED,
     RESIGNED,
@@ -47,6 +55,9 @@ YOU, BOT = 0, 1
 MAX_LINE = 1_000
 """Longest line that is looked at."""
 
+MAX_CUBE_MATCH = 64
+"""Longest match with the cube, points: the longest of a match equity table."""
+
 Dice = tuple[int, int]
 
 
@@ -68,12 +79,14 @@ class View(NamedTuple):
         dice: His dice if he is on roll and they are thrown.
         last: What the agent has just played, in its own numbering.
         moved_first: The person made the first move of the game.
+        cube: The cube, and the score where it counts, in words; empty if there is no cube.
     """
 
     board: Board
     dice: Dice | None
     last: tuple[Step, ...]
     moved_first: bool
+    cube: str = ""
 
 
 class Listing(NamedTuple):
@@ -133,6 +146,8 @@ class Setup:
         first: Who starts the first game: `you`, `bot` or `lot` (R6.1).
         ask_dice: The person types all dice, from a real board.
         auto: Turns with one legal play are played for the person.
+        cube: The doubling cube is played with (R8.6), in a match to `points` with the Crawford rule.
+        doubling: How it is played.
     """
 
     preset: str
@@ -144,6 +159,8 @@ class Setup:
     first: str = "lot"
     ask_dice: bool = False
     auto: bool = True
+    cube: bool = False
+    doubling: CubeConfig = dataclasses.field(default_factory=CubeConfig)
 
     @property
     def rules(self) -> Rules:
@@ -164,9 +181,23 @@ class Setup:
             raise ValueError(f"name={self.name!r} is not allowed; give one line")
         if self.points is not None and not 0 < self.points < math.inf:
             raise ValueError(f"points={self.points} is not allowed; give a number above 0")
+        if self.cube:
+            self._check_cube()
         length = {"games": self.games} if self.points is None else {"length": self.points}
         match = new_match(self.rules, self.seed, **length)
         return match if self.first == "lot" else dataclasses.replace(match, starter=YOU if self.first == "you" else BOT)
+
+    def _check_cube(self) -> None:
+        check_rules(self.rules)
+        self.doubling.check()
+        if self.doubling.beavers:
+            raise ValueError("doubling.beavers=True is not allowed; beavers are not played against a person")
+        if self.points is not None and (self.points % 1 or self.points > MAX_CUBE_MATCH):
+            raise ValueError(
+                f"points={self.points:g} is not allowed; a match with the cube is to 1..{MAX_CUBE_MATCH} whole points"
+            )
+        if self.points is not None and self.doubling.jacoby:
+            raise ValueError("doubling.jacoby=True is not allowed with points; Jacoby's rule belongs to money play")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -181,6 +212,10 @@ class _State:
         dice: Of the turn to be played, None if they are not known yet.
         outcome: Of the current game, None while it goes on.
         finished: Records of the finished games, the current one among them if it is over.
+        doubled: What the player on roll doubled the cube to before this throw; the other took.
+        offered: What he doubles it to, not answered yet.
+        crawford: This is the Crawford game of a match with the cube.
+        crawford_over: The Crawford game was before this one.
     """
 
     match: Match
@@ -190,10 +225,23 @@ class _State:
     dice: Dice | None = None
     outcome: Outcome | None = None
     finished: tuple[GameRecord, ...] = ()
+    doubled: int | None = None
+    offered: int | None = None
+    crawford: bool = False
+    crawford_over: bool = False
 
     @property
     def on_roll(self) -> int:
         return self.starter if len(self.turns) % 2 == 0 else 1 - self.starter
+
+    @property
+    def cube(self) -> tuple[int, int | None]:
+        """Value of the cube, and the player who owns it; None = it is in the middle."""
+        value, owner = 1, None
+        for number, doubled in enumerate((*(turn.doubled for turn in self.turns), self.doubled)):
+            if doubled is not None:
+                value, owner = doubled, 1 - self.starter if number % 2 == 0 else self.starter
+        return value, owner
 
     @property
     def last(self) -> tuple[Step, ...]:
@@ -249,10 +297,12 @@ class Session:
         self._bot = agent.spec
         if self._bot == setup.name:
             raise ValueError(f"name={setup.name!r} is the opponent's name; choose another")
+        self._points_before = (0.0, 0.0)  # of a match whose first games nobody recorded
         self._past: list[_State] = []
         self._listed = False  # may a play be typed as a number?
         self._question: Callable[[str], Reply] | None = None  # who takes the next line, if a question is open
-        self._state = _new_game(setup.match())
+        self._state = _new_game(setup.match(), cube=setup.cube)
+        self._bot_cube, self._hint_cube = (self._at_the_cube(each) for each in (agent, self.hint_agent))
         if record is not None:
             self._go_on(record)
 
@@ -261,15 +311,18 @@ class Session:
     def start(self) -> Reply:
         """What to show and ask first."""
         state = self._state
+        cube = ", with the doubling cube" if self.setup.cube else ""
         dice = "you type the dice" if self.setup.ask_dice else f"seed={self.setup.seed} throws the dice"
         parts: list[Part] = [
-            Said(f"You play {self.agent.spec}: {self.setup.preset} rules, {_length(state.match)}, {dice}."),
+            Said(f"You play {self.agent.spec}: {self.setup.preset} rules, {_length(state.match)}{cube}, {dice}."),
             Said(
                 f"The points are numbered from your side, {HEAD} at the top right, and you run down to 1 and off. A "
                 f"play of {self.name} is written in its own numbers, as in game records, and then in yours. Type a "
                 f"play, like {_EXAMPLE[self.rules.geometry]}, or help."
             ),
         ]
+        if self.setup.cube and not isinstance(self.agent, GivesValues):
+            parts.append(Said(f"{self.name} knows no chances: it never doubles, and takes every double."))
         if state.turns:
             colour = "white" if state.starter == YOU else "black"
             parts.append(Said(f"Game {self._number} goes on, turn {len(state.turns) + 1}; you have {colour}.", "news"))
@@ -285,7 +338,9 @@ class Session:
         if self._question is not None:
             return self._question(text)
         if not text:
-            return self._next_game() if self._state.outcome else self._error(self._what_now())
+            if self._state.outcome:
+                return self._next_game()
+            return self._throw() if self._wants_throw else self._error(self._what_now())
         if self._state.outcome is None:
             if re.fullmatch(r"#?\d+\.?", text) and not self._wants_dice:
                 return self._play_number(text.strip("#."))
@@ -294,12 +349,13 @@ class Session:
             if re.match(r"pass$|(\d+|b|bar)\s*[/\\:>→–—-]", text):
                 return self._play(text)
         word, _, rest = text.partition(" ")
-        names = [word] if word in _COMMANDS else [name for name in _COMMANDS if name.startswith(word)]
+        commands = self._commands
+        names = [word] if word in commands else [name for name in commands if name.startswith(word)]
         if len(names) > 1:
             return self._error(f"{word!r} can mean {' or '.join(names)}.")
         if not names:
             return self._error(f"{text!r} is neither a play nor a command. {self._what_now()}")
-        return _COMMANDS[names[0]].answer(self, rest if names[0] != "save" else line.strip()[len(word) :].strip())
+        return commands[names[0]].answer(self, rest if names[0] != "save" else line.strip()[len(word) :].strip())
 
     @property
     def started(self) -> bool:
@@ -329,8 +385,10 @@ class Session:
         tags = {"person": self.setup.name, "agent": self.agent.spec, "seed": str(self.setup.seed)}
         if state.match.length is None:
             tags["games"] = str(state.match.games)
+        if self.setup.cube:
+            tags["cube"] = "on"
         tags |= {"dice": "ask" if self.setup.ask_dice else "seed", "hints": str(self.hints), "undos": str(self.undos)}
-        return MatchRecord((self.setup.name, self._bot), games, state.match.length, tags=tags)
+        return MatchRecord((self.setup.name, self._bot), games, state.match.length, self._points_before, tags)
 
     # --- the flow of the game -----------------------------------------------------------------------------------------
 
@@ -343,6 +401,8 @@ class Session:
         """Says who starts."""
         state = self._state
         who = "You start, with white." if state.starter == YOU else f"{self.name} starts, and you have black."
+        if state.crawford:
+            who += " This is the Crawford game: nobody doubles."
         if state.match.played:
             return [Said(f"Game {self._number}. {who}", "news")]
         if self.setup.first != "lot" or self.setup.ask_dice:
@@ -361,7 +421,8 @@ class Session:
     @property
     def _wants_dice(self) -> bool:
         """The person has to type the dice."""
-        return self.setup.ask_dice and self._state.dice is None and self._state.outcome is None
+        state = self._state
+        return self.setup.ask_dice and state.dice is None and state.offered is None and state.outcome is None
 
     @property
     def _wants_choice(self) -> bool:
@@ -375,7 +436,12 @@ class Session:
         parts: list[Part] = []
         while self._state.outcome is None:
             state = self._state
-            if self._wants_dice or self._wants_choice:
+            if state.offered is not None and state.on_roll == YOU:
+                parts.append(self._bot_answer(state, state.offered))
+                continue
+            if state.on_roll == BOT and state.offered is None and self._bot_doubles(state):
+                parts.append(self._offer(state))
+            if self._wants_answer or self._wants_throw or self._wants_dice or self._wants_choice:
                 return [*parts, self._view()]
             if state.dice is None:
                 self._state = dataclasses.replace(state, dice=self._thrown(state))
@@ -392,7 +458,8 @@ class Session:
     def _bot_turn(self, state: _State, dice: Dice) -> Said:
         decisions = _decisions(state, dice, self.rules)
         ties = dice_lib.bits(self.setup.seed, dice_lib.TIES, np.array([len(state.finished)]), len(state.turns))
-        row = int(choose(self.agent.scores(decisions), decisions.afterstates.offsets, ties)[0])
+        ranks = self._bot_cube.rank(decisions, self._scores(state)) if self._bot_cube else self.agent.scores(decisions)
+        row = int(choose(ranks, decisions.afterstates.offsets, ties)[0])
         board = as_board(decisions.afterstates.boards[row])
         play = next(play for play in legal_plays(state.board, dice, self.rules) if play.board == board)
         self._make(state, dice, play)
@@ -413,15 +480,17 @@ class Session:
 
     def _make(self, state: _State, dice: Dice, play: Play) -> None:
         """Makes a play, and passes the turn or ends the game."""
-        turns = (*state.turns, RecordedTurn(dice, format_play(play.steps)))
+        turns = (*state.turns, RecordedTurn(dice, format_play(play.steps), state.doubled))
         outcome = judge(state.board, play.board, len(turns), self.rules)
-        after = dataclasses.replace(state, board=(play.board[1], play.board[0]), turns=turns, dice=None)
+        after = dataclasses.replace(state, board=(play.board[1], play.board[0]), turns=turns, dice=None, doubled=None)
+        if outcome is not None and outcome.winner != NOBODY:
+            outcome = outcome._replace(points=self._counted(after, outcome.points))
         self._enter(after if outcome is None else self._ended(after, outcome))
 
-    def _ended(self, state: _State, outcome: Outcome, resigned: bool = False) -> _State:
+    def _ended(self, state: _State, outcome: Outcome, ended: str | None = None) -> _State:
         """The state after the end of the game on the board."""
         winner = {FIRST: state.starter, SECOND: 1 - state.starter, NOBODY: None}[outcome.winner]
-        record = self._game_record(state, outcome, resigned)
+        record = self._game_record(state, outcome, ended)
         match = state.match.after_game(winner, outcome.points)
         return dataclasses.replace(state, match=match, outcome=outcome, finished=(*state.finished, record))
 
@@ -429,17 +498,24 @@ class Session:
         self._state = state
         self._listed = False
 
-    def _game_record(self, state: _State, outcome: Outcome | None = None, resigned: bool = False) -> GameRecord:
+    def _game_record(self, state: _State, outcome: Outcome | None = None, ended: str | None = None) -> GameRecord:
         names = (self.setup.name, self._bot)
         turns = state.turns
-        if state.dice is not None and (outcome is None or resigned):
-            turns = (*turns, RecordedTurn(state.dice, NOT_PLAYED))
-        record = GameRecord(
-            self.setup.preset, self.setup.options, turns, first=names[state.starter], second=names[1 - state.starter]
+        if state.dice is not None and (outcome is None or ended == RESIGNED):
+            turns = (*turns, RecordedTurn(state.dice, NOT_PLAYED, state.doubled))
+        # a double that was taken, its dice not typed yet, is kept as one that waits for the answer: it is given again
+        offered = state.offered or (state.doubled if state.dice is None else None)
+        return GameRecord(
+            self.setup.preset,
+            self.setup.options,
+            turns,
+            first=names[state.starter],
+            second=names[1 - state.starter],
+            offered=offered if outcome is None or ended == DROPPED else None,
+            ended=ended,
+            tags={JACOBY: "on"} if self.setup.cube and self.setup.doubling.jacoby else {},
+            **({} if outcome is None else outcome._asdict()),
         )
-        if outcome is None:
-            return record
-        return dataclasses.replace(record, ended=RESIGNED if resigned else None, **outcome._asdict())
 
     def _result(self) -> list[Part]:
         """Shows the end of a game."""
@@ -451,7 +527,8 @@ class Session:
             text = f"A draw: {points} for each."
         else:
             who = "You win" if (outcome.winner == FIRST) == (state.starter == YOU) else f"{self.name} wins"
-            text = f"{who} by {_result_name(outcome.result)}: {points}."
+            how = "a dropped double" if outcome.result == DROPPED else _result_name(outcome.result)
+            text = f"{who} by {how}: {points}."
         parts: list[Part] = [self._view(), Said(text, "news")]
         return parts if match.over and match.played == 1 else [*parts, self._score()]
 
@@ -461,6 +538,110 @@ class Session:
         you, bot = match.points
         return Said(f"{'Final score' if match.over else 'Score'}: you {you:g}, {self.name} {bot:g}, after {played}.")
 
+    # --- the cube -----------------------------------------------------------------------------------------------------
+
+    def _at_the_cube(self, agent: Agent) -> CubePlayer | None:
+        """An agent with the cube, None where there is none."""
+        if not self.setup.cube:
+            return None
+        points = self.setup.points
+        return CubePlayer(
+            agent, self.setup.doubling, None if points is None else match_table(max(int(points), LONGEST))
+        )
+
+    def _scores(self, state: _State) -> Scores:
+        """Cube and score, seen by the player on roll."""
+        value, owner = state.cube
+        side = CENTRED if owner is None else ON_ROLL if owner == state.on_roll else OPPONENT
+        away = (
+            [0, 0]
+            if state.match.length is None
+            else [int(state.match.length - state.match.points[player]) for player in (state.on_roll, 1 - state.on_roll)]
+        )
+        return Scores(np.array([away]), np.array([state.crawford]), np.array([value]), np.array([side], dtype=np.int8))
+
+    def _position(self, state: _State) -> tuple[Boards, NDArray[np.bool_], Scores]:
+        """The position before the throw, as a `CubePlayer` wants it."""
+        moved_first = np.array([state.on_roll == state.starter])
+        return np.array([state.board], dtype=np.int8), moved_first, self._scores(state)
+
+    def _no_double(self, state: _State) -> str:
+        """Why the player on roll may not double now, said to the person; empty if he may."""
+        if state.outcome is not None:
+            return "The game is over."
+        if state.offered is not None:
+            return self._what_now()
+        if state.dice is not None or state.doubled is not None:
+            return "A double comes before the throw, once a turn."
+        if not state.turns:
+            return "Nobody doubles before the first throw, which is the lot's (R8.4)."
+        if state.crawford:
+            return "This is the Crawford game: nobody doubles."
+        value, owner = state.cube
+        if owner not in (None, state.on_roll):
+            return f"The cube belongs to {self.name}: only the player who took the last double may double."
+        scores = self._scores(state)
+        if state.match.length is None:
+            highest = 2 * value > self.setup.doubling.max_cube
+            return f"The cube stands at {value}, and goes no higher here." if highest else ""
+        if not match_cube.useful(scores)[0][0]:
+            return f"The cube is dead for you: at {value} a single game wins you the match already."
+        return ""
+
+    def _counted(self, state: _State, points: float) -> float:
+        """What a result of so many points counts with the cube."""
+        value, owner = state.cube
+        jacoby = self.setup.cube and self.setup.doubling.jacoby and owner is None
+        return 1.0 if jacoby else points * value
+
+    @property
+    def _wants_throw(self) -> bool:
+        """The person may double, and the dice wait for him."""
+        state = self._state
+        mine = self.setup.cube and not self.setup.ask_dice and state.on_roll == YOU
+        return mine and not self._no_double(state)
+
+    @property
+    def _wants_answer(self) -> bool:
+        """The person has to take or drop."""
+        return self._state.offered is not None and self._state.on_roll == BOT and self._state.outcome is None
+
+    def _bot_doubles(self, state: _State) -> bool:
+        player = self._bot_cube
+        if player is None or self._no_double(state):
+            return False
+        return bool(player.wants_to_double(*self._position(state))[0])
+
+    def _offer(self, state: _State) -> Said:
+        value = state.cube[0]
+        self._past.clear()  # no way back over a double
+        self._enter(dataclasses.replace(state, offered=2 * value))
+        return Said(f"{self.name} doubles to {2 * value}. Take it, or drop and lose {_count(value, 'point')}?", "news")
+
+    def _bot_answer(self, state: _State, offered: int) -> Said:
+        assert self._bot_cube is not None
+        if self._bot_cube.answers(*self._position(state))[0] == PASS:
+            self._enter(self._dropped(state))
+            return Said(f"{self.name} drops.", "news")
+        self._enter(dataclasses.replace(state, offered=None, doubled=offered))
+        return Said(f"{self.name} takes: the cube is on {offered}, and {self.name}'s.", "news")
+
+    def _dropped(self, state: _State) -> _State:
+        winner = FIRST if state.on_roll == state.starter else SECOND
+        return self._ended(state, Outcome(winner, DROPPED, float(state.cube[0])), DROPPED)
+
+    def _cube_text(self) -> str:
+        """Cube and score, shown with the board."""
+        state = self._state
+        value, owner = state.cube
+        where = {None: "in the middle", YOU: "yours", BOT: f"{self.name}'s"}[owner]
+        text = f"Cube: {value}, {where}."
+        if state.match.length is not None and state.outcome is None:
+            you, bot = state.match.points
+            text += f" Score: you {you:g}, {self.name} {bot:g}, to {state.match.length:g}."
+            text += " Crawford game." if state.crawford else ""
+        return text
+
     # --- going on with a record ---------------------------------------------------------------------------------------
 
     def _go_on(self, record: MatchRecord) -> None:
@@ -468,23 +649,44 @@ class Session:
         self._bot = next(name for name in record.players if name != self.setup.name)
         self.hints, self.undos = (_whole_number(record.tags, tag, 0) for tag in ("hints", "undos"))
         points = record.start if record.players[YOU] == self.setup.name else (record.start[1], record.start[0])
-        state = dataclasses.replace(self._state, match=dataclasses.replace(self._state.match, points=points))
+        self._points_before = points
+        cube = self.setup.cube
+        if cube and any(point % 1 for point in points):
+            raise ValueError("a match with the cube has whole points only")
+        if cube and record.tags.get("Crawford", "On").casefold() == "off":
+            raise ValueError("a match without the Crawford rule cannot be played on here")
+        state = _new_game(dataclasses.replace(self._state.match, points=points), cube=cube)
         for index, (game, played) in enumerate(zip(record.games, replay_match(record).games, strict=True)):
             starter = 1 - record.starter(index) if record.players[0] == self._bot else record.starter(index)
             match = dataclasses.replace(state.match, starter=starter)
             if played.outcome:
                 winner = {FIRST: starter, SECOND: 1 - starter, NOBODY: None}[played.outcome.winner]
-                state = _new_game(match.after_game(winner, played.outcome.points), (*state.finished, game))
+                state = _new_game(match.after_game(winner, played.outcome.points), (*state.finished, game), state, cube)
                 continue
-            if game.offered or any(turn.doubled for turn in game.turns):
-                raise ValueError("the doubling cube (R8.6) cannot be played on here")
+            if not cube and (game.offered or any(turn.doubled for turn in game.turns)):
+                raise ValueError("the game has the doubling cube (R8.6); go on with it with cube=true")
+            state = dataclasses.replace(state, match=match, starter=starter)
             for number, turn in enumerate(played.turns):
-                before = _State(match, starter, turn.board, game.turns[:number], turn.dice, finished=state.finished)
+                double = game.turns[number].doubled
+                if double is not None:
+                    self._past.clear()
+                before = dataclasses.replace(
+                    state, board=turn.board, turns=game.turns[:number], dice=turn.dice, doubled=double
+                )
                 if before.on_roll == YOU and len(legal_plays(turn.board, turn.dice, self.rules)) > 1:
                     self._past.append(before)
             number = len(played.turns)
-            dice = game.turns[number].dice if len(game.turns) > number else None
-            state = _State(match, starter, played.board, game.turns[:number], dice, finished=state.finished)
+            thrown = game.turns[number] if len(game.turns) > number else None
+            state = dataclasses.replace(
+                state,
+                board=played.board,
+                turns=game.turns[:number],
+                dice=thrown.dice if thrown else None,
+                doubled=thrown.doubled if thrown else None,
+                offered=game.offered,
+            )
+            if state.doubled is not None or state.offered is not None:
+                self._past.clear()
         if state.match.over:
             raise ValueError("the match is over; there is nothing to go on with")
         self._state = state
@@ -551,6 +753,8 @@ class Session:
 
     def _hint(self, rest: str) -> Reply:
         state = self._state
+        if self._hint_cube and (self._wants_answer or (state.on_roll == YOU and not self._no_double(state))):
+            return self._hint_on_the_cube(state, self._hint_cube)
         if state.dice is None:
             return self._error(self._what_now())
         if rest and not re.fullmatch(r"[1-9]\d{0,3}", rest):
@@ -579,11 +783,68 @@ class Session:
         unit += ", chances as its net sees them without looking ahead" if chances else ""
         return self._reply(Said(f"{_short(agent.spec)} likes best, of {_count(len(scores), 'play')} ({unit}):"), table)
 
+    def _hint_on_the_cube(self, state: _State, player: CubePlayer) -> Reply:
+        """What the hint agent thinks of doubling or, if the person has to answer, of taking."""
+        name = _short(player.agent.spec)
+        self.hints += 1
+        if not isinstance(player.agent, GivesValues):
+            return self._reply(Said(f"{name} has no opinion of the cube: it knows no chances."))
+        boards, moved_first, scores = self._position(state)
+        found = player.decide(boards, moved_first, scores)
+        worths = {"no double": found.no_double, "double, take": found.double_take, "double, pass": found.double_pass}
+        action = found.actions[0]
+        if self._wants_answer:  # it is the other's decision: take or drop, seen by the person
+            worths = {"take": found.double_take, "drop": found.double_pass}
+            action = "take" if found.take[0] else "drop"
+        sign = -1.0 if self._wants_answer else 1.0
+        rows = []
+        for decision, worth in worths.items():
+            equity = worth if player.table is None else match_cube.normalised(worth, scores, player.table)
+            cells = [decision, f"{sign * float(equity[0]):+.3f}"]
+            if player.table is not None:
+                cells.append(f"{100 * (float(worth[0]) if sign > 0 else 1 - float(worth[0])):.1f}%")
+            rows.append(tuple(cells))
+        chance = () if player.table is None else ("match",)
+        unit = "equity in points per unit of the cube" + ("" if player.table is None else ", chance to win the match")
+        return self._reply(Said(f"{name} thinks: {action} ({unit}):"), Table(("play", "equity", *chance), tuple(rows)))
+
+    def _throw(self) -> Reply:
+        """No double: throws the dice."""
+        self._enter(dataclasses.replace(self._state, dice=self._thrown(self._state)))
+        return self._reply(*self._advance())
+
+    def _double(self, rest: str) -> Reply:
+        state = self._state
+        if state.outcome is None and state.on_roll == BOT and state.offered is None:
+            return self._error(f"It is {self.name}'s throw. {self._what_now()}")
+        reason = self._no_double(state)
+        if reason:
+            return self._error(reason)
+        offered = 2 * state.cube[0]
+        self._past.clear()
+        self._enter(dataclasses.replace(state, offered=offered))
+        return self._reply(Said(f"You double to {offered}."), *self._advance())
+
+    def _take(self, rest: str) -> Reply:
+        if not self._wants_answer:
+            return self._error(f"There is no double to answer. {self._what_now()}")
+        state = self._state
+        self._enter(dataclasses.replace(state, offered=None, doubled=state.offered))
+        return self._reply(Said(f"You take: the cube is on {state.offered}, and yours."), *self._advance())
+
+    def _drop(self, rest: str) -> Reply:
+        if not self._wants_answer:
+            return self._error(f"There is no double to answer. {self._what_now()}")
+        self._enter(self._dropped(self._state))
+        return self._reply(Said("You drop."), *self._result())
+
     def _legal(self, state: _State) -> list[Play]:
         assert state.dice is not None
         return legal_plays(state.board, state.dice, self.rules)
 
     def _undo(self, rest: str) -> Reply:
+        if not self._past and self.setup.cube:
+            return self._error("There is nothing to take back: you have decided nothing since the last double.")
         if not self._past:
             return self._error("There is nothing to take back: you have decided nothing in this game yet.")
         self._enter(self._past.pop())
@@ -604,9 +865,19 @@ class Session:
         state = self._state
         lines = [f"Position, player on roll first: {format_position(state.board)}"]
         if self.rules.geometry == "short" and state.outcome is None:
-            here = Standing(state.match.points, state.match.length)
+            here = Standing(state.match.points, state.match.length, state.crawford)
             try:
                 position = board_position(state.board, state.dice, state.on_roll, here)
+                if self.setup.cube:
+                    value, owner = state.cube
+                    position = dataclasses.replace(
+                        position,
+                        jacoby=self.setup.doubling.jacoby,
+                        cube=value,
+                        cube_owner=None if owner is None else int(owner != state.on_roll),
+                        doubled=state.offered is not None,
+                        opponent_to_act=state.offered is not None,
+                    )
             except ValueError as error:
                 return self._reply(Said(lines[0]), Said(f"{str(error)[0].upper()}{str(error)[1:]}."))
             lines += [format_xgid(position), f"GNU Backgammon: {format_gnubg_id(position)}"]
@@ -631,15 +902,17 @@ class Session:
         state = self._state
         if state.outcome is not None:
             return self._error("The game is over.")
+        if state.offered is not None or (state.doubled is not None and state.dice is None):
+            return self._error(self._what_now())  # no record could tell what the game had counted
         row = np.array([state.yours[0]], dtype=np.int8)
         level = win_level(row, self.rules)
-        points = float(result_points(row, level, self.rules)[0])
+        points = self._counted(state, float(result_points(row, level, self.rules)[0]))
         result = LEVELS[self.rules.scoring][int(level[0]) - 1][0]
         outcome = Outcome(SECOND if state.starter == YOU else FIRST, result, points)
 
         def confirmed() -> Reply:
             self._past.append(state)
-            self._enter(self._ended(state, outcome, resigned=True))
+            self._enter(self._ended(state, outcome, RESIGNED))
             return self._reply(Said("You resign."), *self._result())
 
         why = f"You would lose by {_result_name(result)}, {_count(points, 'point')}, as the board stands. Resign?"
@@ -682,6 +955,8 @@ class Session:
 
     def _choose_lot(self, play_lot: bool) -> Reply:
         state = self._state
+        if not play_lot and self._wants_throw:
+            return self._throw()
         if not self._wants_choice:
             return self._error("Under these rules, or at this time, there is no choice between the lot and a throw.")
         self._enter(dataclasses.replace(state, dice=self._thrown(state, play_lot)))
@@ -693,20 +968,24 @@ class Session:
         if state.match.over:
             return self._reply(done=True)
         self._past.clear()
-        self._enter(_new_game(state.match, state.finished))
+        self._enter(_new_game(state.match, state.finished, state, self.setup.cube))
         return self._reply(*self._opening(), *self._advance())
 
     def _help(self, rest: str) -> Reply:
         lines = ["Commands, in full or by their beginning:"]
-        lines += [f"  {command.usage:<13} {command.about}" for command in _COMMANDS.values() if command.about]
+        lines += [f"  {command.usage:<13} {command.about}" for command in self._commands.values() if command.about]
         return self._reply(Said(_HOW_TO_PLAY[self.rules.geometry]), Said("\n".join(lines)))
+
+    @property
+    def _commands(self) -> "dict[str, _Command]":
+        return _COMMANDS | _CUBE_COMMANDS if self.setup.cube else _COMMANDS
 
     # --- answers ------------------------------------------------------------------------------------------------------
 
     def _view(self) -> View:
         state = self._state
         dice = state.dice if state.on_roll == YOU and state.outcome is None else None
-        return View(state.yours, dice, state.last, state.starter == YOU)
+        return View(state.yours, dice, state.last, state.starter == YOU, self._cube_text() if self.setup.cube else "")
 
     def _reply(self, *parts: Part, save: str | None = None, done: bool = False) -> Reply:
         return Reply(parts, self._prompt(), save, done or (self.over and self._state.outcome is not None))
@@ -720,6 +999,12 @@ class Session:
             return "Enter for the next game> "
         if self._wants_choice:
             return f"lot {_dice_text(self._lot())} or throw> "
+        if self._wants_answer:
+            return "take or drop> "
+        if self._wants_throw:
+            return "Enter to throw, or double> "
+        if state.dice is None and state.on_roll == YOU and self.setup.cube and not self._no_double(state):
+            return "your dice, or double> "
         if state.dice is None:
             return "your dice> " if state.on_roll == YOU else f"dice of {self.name}> "
         return f"{_dice_text(state.dice)}> "
@@ -731,9 +1016,14 @@ class Session:
             return "The game is over: Enter begins the next one, quit ends the match."
         if self._wants_choice:
             return "You start: type lot to play the dice of the lot, or throw to throw afresh."
+        if self._wants_answer:
+            return f"{self.name} doubles to {state.offered}: type take, drop, or hint."
+        if self._wants_throw:
+            return "Press Enter to throw, or type double, hint, or help."
         if state.dice is None:
             whose = "your dice" if state.on_roll == YOU else f"the dice of {self.name}"
-            return f"Type {whose}, like 6-3 or 63, or help."
+            mine = self.setup.cube and state.on_roll == YOU and not self._no_double(state)
+            return f"Type {whose}, like 6-3 or 63, or {'double, hint, or help' if mine else 'help'}."
         return f"Type a play, like {_EXAMPLE[self.rules.geometry]}, plays for a list, or help."
 
 
@@ -767,6 +1057,16 @@ _COMMANDS: dict[str, _Command] = {
     "lot": _Command(lambda session, _: session._choose_lot(True), "lot", ""),
     "throw": _Command(lambda session, _: session._choose_lot(False), "throw", ""),
 }
+
+_CUBE_COMMANDS: dict[str, _Command] = {
+    "throw": _Command(
+        lambda session, _: session._choose_lot(False), "throw", "throw the dice, without a double; so does Enter"
+    ),
+    "double": _Command(Session._double, "double", "turn the cube before your throw; hint says what is right"),
+    "take": _Command(Session._take, "take", "take a double: the game counts twice, and the cube is yours"),
+    "drop": _Command(Session._drop, "drop", "refuse a double, and lose what the cube counted before it"),
+}
+"""Only where the doubling cube is played with."""
 
 _EXAMPLE = {"long": "24/18 13/11", "short": "13/8 6/5"}
 """A play of each game, for messages."""
@@ -826,9 +1126,16 @@ def _length(match: Match) -> str:
 # --- boards -----------------------------------------------------------------------------------------------------------
 
 
-def _new_game(match: Match, finished: tuple[GameRecord, ...] = ()) -> _State:
+def _new_game(
+    match: Match, finished: tuple[GameRecord, ...] = (), before: _State | None = None, cube: bool = False
+) -> _State:
+    """The start of a game; `before` is the game before it, and `cube` says whether the cube is played with."""
     start = match.rules.start
-    return _State(match, match.starter, (start, start), finished=finished)
+    needs_one = cube and match.length is not None and max(match.points) == match.length - 1 > 0
+    over = before is not None and (before.crawford or before.crawford_over)
+    return _State(
+        match, match.starter, (start, start), finished=finished, crawford=needs_one and not over, crawford_over=over
+    )
 
 
 def _pair(dice: Iterable[int]) -> Dice:
@@ -902,6 +1209,8 @@ def resumed(record: Record, setup: Setup, agent: str) -> tuple[MatchRecord, Setu
     if name not in record.players:
         raise ValueError(f"the players are {' and '.join(record.players)}; say who you are with name=...")
     rules = record.games[0]
+    cube = tags["cube"] == "on" if "cube" in tags else setup.cube
+    jacoby = record.games[-1].tags.get(JACOBY) == "on" or (setup.doubling.jacoby and "cube" not in tags)
     return record, dataclasses.replace(
         setup,
         preset=rules.preset,
@@ -911,6 +1220,8 @@ def resumed(record: Record, setup: Setup, agent: str) -> tuple[MatchRecord, Setu
         games=setup.games if record.length else _whole_number(tags, "games", len(record.games)),
         points=record.length,
         ask_dice=tags["dice"] == "ask" if "dice" in tags else setup.ask_dice,
+        cube=cube,
+        doubling=dataclasses.replace(setup.doubling, jacoby=jacoby) if cube else setup.doubling,
     )
 
 

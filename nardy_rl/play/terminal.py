@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 
 from rich.columns import Columns
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -210,7 +210,8 @@ def _rendered(part: Part, rules: Rules) -> RenderableType:
         return Text(part.text, style=_STYLES[part.kind])
     if isinstance(part, View):
         white = MOVER if part.moved_first else OPPONENT
-        return TerminalBoard(part.board, rules, part.dice, last=part.last, white=white)
+        board = TerminalBoard(part.board, rules, part.dice, last=part.last, white=white)
+        return Group(board, Text(part.cube)) if part.cube else board
     if isinstance(part, Listing):
         return Columns(
             [Text(f"{number:>3}  {play}") for number, play in enumerate(part.plays, start=1)], padding=(0, 3)
