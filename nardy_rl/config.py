@@ -18,7 +18,7 @@ from nardy_rl.value.net import NetConfig
 
 SHAPES = ("linear", "exponential", "step")
 ALGORITHMS = ("batched", "backup", "rollouts", "online")
-KEPT_NETS = {"long": "checkpoints/long-official-v1", "short": "checkpoints/short-quick-v1"}
+KEPT_NETS = {"long": "checkpoints/long-official-v1", "short": "checkpoints/short-v1"}
 """The strongest net kept with the project, by geometry."""
 BASELINES = {"long": ("random", "pips", "bearoff", "heuristic"), "short": ("random", "pips", "bearoff")}
 """The agents without a net, by geometry, the weakest first."""
