@@ -536,7 +536,7 @@ def matches_as_json(results: Iterable[MatchResult], rules_name: str) -> dict[str
                 "b": result.b,
                 "pairs": result.pairs,
                 "ppg": result.ppg,
-                "ci95": [end if math.isfinite(end) else None for end in result.ci95],
+                "ci95": interval_as_json(result.ci95),
                 "win": result.win,
                 "mars_for": result.mars_for,
                 "mars_against": result.mars_against,
@@ -556,20 +556,20 @@ def matches_as_json(results: Iterable[MatchResult], rules_name: str) -> dict[str
 def _adjusted_as_json(result: MatchResult) -> dict[str, Any]:
     if result.adjusted_ci95 is None:
         return {}
-    ends = [end if math.isfinite(end) else None for end in result.adjusted_ci95]
-    return {"adjusted_ppg": result.adjusted_ppg, "adjusted_ci95": ends}
+    return {"adjusted_ppg": result.adjusted_ppg, "adjusted_ci95": interval_as_json(result.adjusted_ci95)}
+
+
+def interval_as_json(ends: tuple[float, float]) -> list[float | None]:
+    """Both ends of an interval; [None, None] if there is none, as JSON knows no infinity."""
+    return [end if math.isfinite(end) else None for end in ends]
 
 
 def match_table(results: Iterable[MatchResult]) -> Table:
     """The results as a table for the screen, one row a match, A's view; another one for what is left without luck."""
-    caption = "A's view; interval from pairs of games on the same dice with seats swapped"
-    table = Table(box=box.SIMPLE_HEAD, collapse_padding=True, pad_edge=False, caption=caption)
-    for heading in ("A", "B"):
-        table.add_column(heading, overflow="fold", min_width=len("heuristic"))
     results = list(results)
     mars = double_win(results[0].rules) if results else "mars"
-    for heading in ("points\nper game", "95%\ninterval", "win", f"{mars}\nfor", f"{mars}\nagainst", "games"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    headings = ("points\nper game", "95%\ninterval", "win", f"{mars}\nfor", f"{mars}\nagainst", "games")
+    table = pairs_table("games", headings)
     shown = short_names({spec for result in results for spec in (result.a, result.b)})
     for result in results:
         names = (shown[result.a], shown[result.b])
@@ -580,6 +580,22 @@ def match_table(results: Iterable[MatchResult]) -> Table:
         table.add_row(*names, f"{result.ppg:+.3f}", interval_text(result.ci95), *shares, f"{result.games:,}")
         if result.adjusted_ci95 is not None:
             table.add_row("", "less luck", f"{result.adjusted_ppg:+.3f}", interval_text(result.adjusted_ci95))
+    return table
+
+
+def pairs_table(played: str, headings: Iterable[str]) -> Table:
+    """An empty table of results between two agents: A, B, and a column of numbers for each heading.
+
+    Args:
+        played: What a pair has two of: games, or matches.
+        headings: Of the numbers.
+    """
+    caption = f"A's view; interval from pairs of {played} on the same dice with seats swapped"
+    table = Table(box=box.SIMPLE_HEAD, collapse_padding=True, pad_edge=False, caption=caption)
+    for heading in ("A", "B"):
+        table.add_column(heading, overflow="fold", min_width=len("heuristic"))
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
     return table
 
 

@@ -12,12 +12,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from rich import box
 from rich.table import Table
 
 from nardy_rl.agents.base import Agent, choose, decide
 from nardy_rl.agents.luck import roll_luck
-from nardy_rl.agents.registry import make_agent
 from nardy_rl.config import EvaluateConfig
 from nardy_rl.cube.chances import check_rules
 from nardy_rl.cube.decision import CENTRED, OPPONENT
@@ -32,7 +30,9 @@ from nardy_rl.evaluation.arena import (
     each_two,
     in_chunks,
     interval,
+    interval_as_json,
     match_result,
+    pairs_table,
     round_robin,
     short_names,
 )
@@ -378,10 +378,9 @@ def evaluate(
     def matches(a: Agent, b: Agent, done: Callable[[int], None]) -> MatchesResult:
         return play_matches(at_the_cube(a), at_the_cube(b), rules, pairs, config.length, seed, threads, done)
 
-    players = [make_agent(spec, rules, search=config.search, external=config.external) for spec in config.agents]
     if table is None:
-        return each_two(players, rules, money, pairs, progress)
-    return each_two(players, rules, matches, pairs, progress)
+        return each_two(config.agents, rules, money, pairs, progress, search=config.search, external=config.external)
+    return each_two(config.agents, rules, matches, pairs, progress, search=config.search, external=config.external)
 
 
 def results_table(results: list[MatchResult] | list[MatchesResult]) -> Table:
@@ -412,12 +411,8 @@ def _kinds(results: list[MatchResult] | list[MatchesResult]) -> tuple[list[Match
 
 def matches_table(results: Iterable[MatchesResult]) -> Table:
     """The results as a table for the screen, one row for each two agents, A's view."""
-    caption = "A's view; interval from pairs of matches on the same dice with seats swapped"
-    table = Table(box=box.SIMPLE_HEAD, collapse_padding=True, pad_edge=False, caption=caption)
-    for heading in ("A", "B"):
-        table.add_column(heading, overflow="fold", min_width=len("heuristic"))
-    for heading in ("points of\na match", "matches\nwon", "95%\ninterval", "games\na match", "matches"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    headings = ("points of\na match", "matches\nwon", "95%\ninterval", "games\na match", "matches")
+    table = pairs_table("matches", headings)
     results = list(results)
     shown = short_names({spec for result in results for spec in (result.a, result.b)})
     for result in results:
@@ -445,7 +440,7 @@ def matches_as_json(results: Iterable[MatchesResult], rules_name: str) -> dict[s
                 "pairs": len(result.games),
                 "length": result.length,
                 "win": result.win,
-                "ci95": [end if math.isfinite(end) else None for end in result.ci95],
+                "ci95": interval_as_json(result.ci95),
                 "mean_games": float(result.games.mean()),
                 "seed": result.seed,
             }

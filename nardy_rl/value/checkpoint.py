@@ -72,10 +72,10 @@ def write_checkpoint(folder: Path, net: ValueNet, rules: Rules, provenance: dict
     """
     weights = net.state_dict()
     if half:
+        for name, value in weights.items():
+            if not torch.equal(value.half().float(), value):
+                raise ValueError(f"the weights {name} do not fit into 16 bits; round the net first")
         weights = {name: value.half() for name, value in weights.items()}
-        rounded = [name for name, value in weights.items() if not torch.equal(value.float(), net.state_dict()[name])]
-        if rounded:
-            raise ValueError(f"the weights {rounded[0]} do not fit into 16 bits; round the net first")
     save_tensors(folder / WEIGHTS, weights)
     boards, moved_first = sentinel_positions(rules)
     outputs = TorchEvaluator(net, rules).values(boards, moved_first)

@@ -14,7 +14,7 @@ from nardy_rl.agents.base import Decisions
 from nardy_rl.agents.registry import make_agent
 from nardy_rl.cube.player import CubeConfig
 from nardy_rl.play.clicks import ClickedMatch
-from nardy_rl.play.session import BOT, YOU, Listing, Reply, Said, Session, Setup, Table, View, resumed
+from nardy_rl.play.session import BOT, YOU, Listing, Session, Setup, Table, View, resumed
 from nardy_rl.play.terminal import RecordFile, read_record, run
 from nardy_rl.records.mat import format_match, parse_match
 from nardy_rl.records.position_ids import parse_xgid
@@ -22,6 +22,7 @@ from nardy_rl.records.record import DROPPED, GameRecord, MatchRecord, RecordedTu
 from nardy_rl.records.text import format_records, parse_records
 from nardy_rl.rules.board import Boards
 from nardy_rl.rules.spec import PRESETS
+from tests.play.test_session import part, said
 
 SHORT = PRESETS["short"]
 
@@ -67,15 +68,6 @@ def begun(win: float | None = EVEN, start: bool = True, **setup: Any) -> Session
     session.command("plays")
     session.command("1")
     return session
-
-
-def said(reply: Reply, kind: str | None = None) -> str:
-    return "\n".join(part.text for part in reply.parts if isinstance(part, Said) and kind in (None, part.kind))
-
-
-def part(reply: Reply, kind: type) -> Any:
-    [found] = [part for part in reply.parts if isinstance(part, kind)]
-    return found
 
 
 def again(session: Session) -> Session:
