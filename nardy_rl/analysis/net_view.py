@@ -59,7 +59,7 @@ def units(evaluator: CompiledEvaluator, boards: Boards, moved_first: NDArray[np.
         moved_first: bool (K,).
     """
     weights = evaluator.weights
-    sums = sum_rows(weights.rows, *active_rows(boards, moved_first)) + weights.bias
+    sums = _sums(evaluator, boards, moved_first)
     stage = stages(boards, evaluator.scheme)
     second = _second(weights, sums, stage)
     equity, by_output = _equity(weights, second, stage)
@@ -68,6 +68,13 @@ def units(evaluator: CompiledEvaluator, boards: Boards, moved_first: NDArray[np.
     for s in np.unique(stage):
         gradient[stage == s] = by_second[stage == s] @ weights.second[s]
     return Units(sums, equity, gradient * ((sums > 0) & (sums < 1)), stage)
+
+
+def _sums(evaluator: CompiledEvaluator, boards: Boards, moved_first: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """What the units of the first layer add up, float32 (K, H), before the clip."""
+    rows, offsets = active_rows(boards, moved_first, evaluator.patterns)
+    sums: NDArray[np.float32] = sum_rows(evaluator.weights.rows, rows, offsets) + evaluator.weights.bias
+    return sums
 
 
 def unit_effects(evaluator: CompiledEvaluator, seen: Units) -> NDArray[np.float64]:
@@ -91,7 +98,8 @@ def checker_effects(evaluator: CompiledEvaluator, seen: Units) -> NDArray[np.flo
     """What each checker adds to the equity through each unit, to first order, float64 (2, 26, 16, H), in points.
 
     Entry (side, slot, k, unit) is of the k-th checker on a slot; side 0 is the player on roll, whose equity it is, each
-    side in its own numbering. Entries of k = 0 mean nothing. The sum over units is the whole first layer's word.
+    side in its own numbering. Entries of k = 0 mean nothing. The sum over units is the whole first layer's word, except
+    for what a checker does as part of a pattern (`value.patterns`), if the net has any.
     """
     rows = evaluator.weights.rows[:SEAT_ROW].reshape(2, SLOTS, COUNTS, -1)
     effects: NDArray[np.float64] = rows * seen.gradient.mean(axis=0)
@@ -104,7 +112,7 @@ class PointValues(NamedTuple):
     Attributes:
         value: float64, mean gain of the holder, in points; NaN where there was no case.
         stderr: float64, its standard error, games being independent of each other.
-        linear: float64, the same gain to first order, as the first layer's rows have it.
+        linear: float64, the same gain to first order, as the sums of the first layer have it.
         cases: int64, lone checkers found on the point.
     """
 
@@ -154,16 +162,9 @@ def point_values(
             moved[k, 1, to] += 1
             # the equity is that of the player on roll, so what he gains the holder loses
             gain[part] += weight[part] * (evaluator.equities(moved, moved_first[at]) - seen.equity[at])
-            rows = evaluator.weights.rows
-            change = rows[_row(to, moved[k, 1, to].astype(np.int64))] - rows[_row(from_, np.ones_like(from_))]
+            change = _sums(evaluator, moved, moved_first[at]) - seen.sums[at]
             linear[part] += weight[part] * (change * seen.gradient[at]).sum(axis=1)
     return _by_point(point, gain, linear, game[position])
-
-
-def _row(slot: NDArray[np.int64], k: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Row of the k-th checker of side 1 on a slot (see `features.active_rows`)."""
-    rows: NDArray[np.int64] = (SLOTS + slot) * COUNTS + k
-    return rows
 
 
 def _neighbours(side: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

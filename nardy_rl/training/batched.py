@@ -283,7 +283,7 @@ class BatchedTrainer:
         ]
         losses, weights, norms = [], [], []
         for step, batch in enumerate(batches):
-            inputs = tensors(samples.boards[batch], samples.moved_first[batch], self.net.config.stages)
+            inputs = tensors(samples.boards[batch], samples.moved_first[batch], self.net.config)
             output = self.net(*inputs)
             loss = self._loss(output, torch.from_numpy(samples.target[batch]))
             self.optimizer.zero_grad()

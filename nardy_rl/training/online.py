@@ -23,12 +23,11 @@ from nardy_rl import game as flow
 from nardy_rl.agents.base import choose, decide
 from nardy_rl.config import TrainConfig
 from nardy_rl.rules import dice
-from nardy_rl.rules.board import Boards
 from nardy_rl.rules.scoring import levels
 from nardy_rl.rules.spec import Rules
 from nardy_rl.training.report import Report
 from nardy_rl.value.evaluator import CompiledEvaluator, CompiledWeights, afterstate_equities
-from nardy_rl.value.features import ROWS, active_rows
+from nardy_rl.value.features import active_rows
 from nardy_rl.value.net import ValueNet, make_net, value_points, value_width
 from nardy_rl.value.stages import stages
 
@@ -50,7 +49,7 @@ def new_traces(weights: CompiledWeights) -> Traces:
     width = weights.last_bias.shape[1]
     shapes = [(width, *np.shape(array)) for array in weights[: len(Traces._fields) - 1]]
     arrays: Any = [np.zeros(shape, np.float32) for shape in shapes]
-    return Traces._make([*arrays, np.zeros(ROWS, np.bool_)])
+    return Traces._make([*arrays, np.zeros(len(weights.rows), np.bool_)])
 
 
 @numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
@@ -249,7 +248,7 @@ class OnlineTrainer:
         while True:
             before = time.thread_time()
             first_seat = bool(games.moved_first[0])
-            rows = _rows(games.boards, games.moved_first)
+            rows, _ = active_rows(games.boards, games.moved_first, self.net.config.patterns)
             stage = int(stages(games.boards, self.net.config.stages)[0])
             value = value_and_trace(rows, stage, weights, traces, decay, not first_seat)
             decay = np.float32(lam)
@@ -309,7 +308,3 @@ class _Game(NamedTuple):
     deltas: NDArray[np.float32]
     learn_s: float
     delta_norm: float
-
-
-def _rows(boards: Boards, moved_first: NDArray[np.bool_]) -> NDArray[np.int64]:
-    return active_rows(boards, moved_first)[0]

@@ -42,6 +42,7 @@ from nardy_rl.value.checkpoint import (
 )
 from nardy_rl.value.evaluator import CompiledEvaluator
 from nardy_rl.value.net import NetConfig, ValueNet, grown
+from nardy_rl.value.patterns import check_patterns
 
 CONFIG = "config.json"
 STATE_TENSORS, STATE = "training.safetensors", "training.json"
@@ -216,6 +217,7 @@ def _start(config: TrainConfig) -> _Run:
         check_playable(start, rules)
         asked = {name: value for name, value in vars(config.net).items() if value != getattr(NetConfig(), name)}
         config = dataclasses.replace(config, net=dataclasses.replace(start.net.config, **asked))
+        check_patterns(config.net.patterns, rules)
         net = grown(start.net, config.net, config.seed)
         init = {name: start.meta.get(name) for name in ("run", "games", "init")}
     trainer = _make_trainer(config, rules, net)

@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 
 from nardy_rl.rules._kernels import lowest_bit
 from nardy_rl.rules.spec import CHECKERS, SLOTS
-from nardy_rl.value.features import COUNTS, SEAT_ROW
+from nardy_rl.value.features import COUNTS, ROWS, SEAT_ROW
+from nardy_rl.value.patterns import MOST_ACTIVE, active_patterns, changed_patterns, held, largest_sums
 from nardy_rl.value.stages import stage
 
 UNITS = 64
@@ -42,7 +43,9 @@ BLOCK = 2 * GROUP
 BOARD = 2 * SLOTS
 
 _ROOM = 32_700
-"""Largest sum of the first layer: int16 but for some room, since up to 61 rows are each rounded by at most 1/2."""
+"""Largest sum of the first layer: int16 but for some room, since up to 61 rows are each rounded by at most 1/2 ..."""
+_ROOM_WITH_PATTERNS = 32_600
+"""... and a play changes at most 12 windows and 48 outlooks, two rows each."""
 _FINEST, _COARSEST = 16_384, 400
 """Steps per unit of the first layer. Weights that would need fewer are not evaluated in integers."""
 
@@ -50,14 +53,15 @@ _FINEST, _COARSEST = 16_384, 400
 class NarrowWeights(NamedTuple):
     """A net rounded to 16 bits; H, H2 and the width padded with zeros to multiples of UNITS, LANES and LANES.
 
-    S stages of the game.
+    S stages of the game; R rows: ROWS, and perhaps those of the patterns.
     """
 
     totals: NDArray[np.float32]
-    """(ROWS, H): for a slot with n checkers the sum of its rows 1..n, so that a board takes one row per slot."""
+    """(R, H): for a slot with n checkers the sum of its rows 1..n, so that a board takes one row per slot; the rows of
+    patterns are as they are."""
     bias: NDArray[np.float32]
     rows: NDArray[np.int16]
-    """(ROWS, H) in steps"""
+    """(R, H) in steps"""
     scale: NDArray[np.float32]
     """(H,) steps per 1.0"""
     top: NDArray[np.int16]
@@ -90,9 +94,10 @@ def narrow_weights(weights: Any) -> NarrowWeights | None:
     rows = _padded(weights.rows, (len(weights.rows), h))
     rows[:SEAT_ROW:COUNTS] = 0.0  # row 0 of a slot is never active
     bias = _padded(weights.bias, (h,))
-    scale = _scale(_largest_sums(rows, bias))
+    patterns, room = (largest_sums(rows[ROWS:]), _ROOM_WITH_PATTERNS) if len(rows) > ROWS else (0.0, _ROOM)
+    scale = _scale(_largest_sums(rows, bias) + patterns, room)
     if scale.min() < _COARSEST:
-        scale = _scale(_largest_position_sums(rows, bias))
+        scale = _scale(_largest_position_sums(rows, bias) + patterns, room)
     if scale.min() < _COARSEST:
         return None
     totals = rows.copy()
@@ -131,9 +136,9 @@ def _padded(array: NDArray[np.float32], shape: tuple[int, ...]) -> NDArray[np.fl
     return result
 
 
-def _scale(largest: NDArray[np.float64]) -> NDArray[np.float64]:
+def _scale(largest: NDArray[np.float64], room: int) -> NDArray[np.float64]:
     """Steps per unit that keep sums of this size within int16, float64 (H,)."""
-    scale: NDArray[np.float64] = np.floor(np.clip(_ROOM / np.maximum(largest, 1.0), 0, _FINEST))
+    scale: NDArray[np.float64] = np.floor(np.clip(room / np.maximum(largest, 1.0), 0, _FINEST))
     return scale
 
 
@@ -383,10 +388,14 @@ def _row(place: int) -> int:
 
 
 @_jit
-def _base(boards: Any, game: int, seat: bool, empty: Any, w: NarrowWeights, active: Any, total: Any, base: Any) -> None:
-    """First layer of the board before the play, seen by the opponent, in steps and before the clip, int16 (H,)."""
+def _base(boards: Any, game: int, seat: bool, empty: Any, w: NarrowWeights, active: Any, total: Any, base: Any) -> Any:
+    """First layer of the board before the play, seen by the opponent, in steps and before the clip, int16 (H,).
+
+    Returns the points that the opponent and the mover hold, see `patterns.held`.
+    """
     n = 0
     mask = changed_places(boards, game, empty, 0)
+    mine, theirs = held(mask, 1)
     while mask:
         place = lowest_bit(mask)
         mask &= mask - 1
@@ -396,6 +405,8 @@ def _base(boards: Any, game: int, seat: bool, empty: Any, w: NarrowWeights, acti
         active[n] = SEAT_ROW
         n += 1
     bias, rows, scale = w.bias, w.totals, w.scale
+    if len(rows) > ROWS:
+        n = active_patterns(mine, theirs, ROWS, active, n)
     for i in range(len(total)):
         total[i] = bias[i]
     m = 0
@@ -411,6 +422,7 @@ def _base(boards: Any, game: int, seat: bool, empty: Any, w: NarrowWeights, acti
         m += 1
     for i in range(len(total)):
         base[i] = np.int16(np.rint(total[i] * scale[i]))
+    return mine, theirs
 
 
 @_jit
@@ -475,8 +487,9 @@ def after_play(boards: Any, moved_first: Any, after: Any, offsets: Any, w: Narro
     """Equity of the opponent, who is on roll, in every afterstate, float64 (K,); boards int8 (., 52)."""
     h, (stages, h2), width = len(w.bias), w.second_bias.shape, len(w.points)
     empty = np.zeros((1, BOARD), np.int8)
-    active = np.empty(2 * CHECKERS + 1, np.int64)
-    changed = np.empty(4 * CHECKERS + 4, np.int64)
+    active = np.empty(2 * CHECKERS + 1 + MOST_ACTIVE, np.int64)
+    changed = np.empty(4 * CHECKERS + 4 + 2 * MOST_ACTIVE, np.int64)
+    come, gone = changed[::2], changed[1::2]
     total = np.empty(h, np.float32)
     base = np.empty(h, np.int16)
     first = np.zeros((stages, BLOCK, h), np.int16)
@@ -489,10 +502,13 @@ def after_play(boards: Any, moved_first: Any, after: Any, offsets: Any, w: Narro
     equity = np.empty(len(after), np.float64)
     for game in range(len(boards)):
         # the opponent is on roll in an afterstate, so the two rows change places, and the seat with them
-        _base(boards, game, not moved_first[game], empty, w, active, total, base)
+        mine, theirs = _base(boards, game, not moved_first[game], empty, w, active, total, base)
         for k in range(offsets[game], offsets[game + 1]):
             s = stage(after, k, 1, w.scheme)
             n = _changes(boards, game, after, k, changed)
+            if len(w.rows) > ROWS:
+                mine_after, theirs_after = held(changed_places(after, k, empty, 0), 1)
+                n = changed_patterns(mine, theirs, mine_after, theirs_after, ROWS, come, gone, n)
             first_layer(base, w.rows, changed, n, w.top, first[s], filled[s])
             place[s, filled[s]] = k
             filled[s] += 1

@@ -27,6 +27,7 @@ from nardy_rl.rules.plays import legal_afterstates
 from nardy_rl.rules.spec import Rules, rules_as_dict, rules_from_dict
 from nardy_rl.value.evaluator import TorchEvaluator
 from nardy_rl.value.net import NetConfig, ValueNet, value_width
+from nardy_rl.value.patterns import check_patterns
 
 FORMAT = 1
 FEATURES = "side-slot-stack-1"
@@ -135,6 +136,7 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     try:
         rules = rules_from_dict(dict(meta["rules"]))
         net = ValueNet(NetConfig(**meta["net"]), int(meta["outcomes"]))
+        check_patterns(net.config.patterns, rules)
         boards = check_boards(np.array(meta["sentinels"]["boards"], dtype=np.int8), rules)
         moved_first = np.array(meta["sentinels"]["moved_first"], dtype=np.bool_)
         expected = np.array(meta["sentinels"]["values"], dtype=np.float32)

@@ -17,9 +17,10 @@ from nardy_rl.rules.plays import Afterstates, legal_afterstates
 from nardy_rl.rules.scoring import settle
 from nardy_rl.rules.spec import CHECKERS, OFF, SLOTS, Rules
 from nardy_rl.value import _kernels
-from nardy_rl.value.features import COUNTS, SEAT_ROW, add_rows
-from nardy_rl.value.net import EQUITY_SCALE, ValueNet, tensors, value_points, weights_as_arrays
-from nardy_rl.value.stages import ONE, scheme_numbers, stage
+from nardy_rl.value.features import COUNTS, ROWS, SEAT_ROW, add_rows
+from nardy_rl.value.net import EQUITY_SCALE, NetConfig, ValueNet, tensors, value_points, weights_as_arrays
+from nardy_rl.value.patterns import MOST_ACTIVE, NONE, active_patterns, changed_patterns, held, silent_rows
+from nardy_rl.value.stages import scheme_numbers, stage
 
 
 class Evaluator(Protocol):
@@ -54,19 +55,19 @@ class Evaluator(Protocol):
 class TorchEvaluator:
     """Evaluates by the torch module itself; any module with `forward(rows, offsets)` and `value(output)` will do.
 
-    A net with stages of the game gets the stage of each position as well.
+    A net with stages of the game gets the stage of each position as well, and one with patterns their rows.
     """
 
     def __init__(self, net: ValueNet, rules: Rules) -> None:
         self.net = net
         self.rules = rules
         self._points = value_points(rules)
-        self._scheme = net.config.stages if isinstance(net, ValueNet) else ONE
+        self._config = net.config if isinstance(net, ValueNet) else NetConfig()
 
     def values(self, boards: Boards, moved_first: NDArray[np.bool_]) -> NDArray[np.float32]:
         """See `Evaluator`."""
         with torch.inference_mode():
-            output = self.net(*tensors(boards, moved_first, self._scheme))
+            output = self.net(*tensors(boards, moved_first, self._config))
             value: NDArray[np.float32] = self.net.value(output).numpy()
         return value
 
@@ -91,6 +92,7 @@ class CompiledEvaluator:
     Attributes:
         rules: Whose scoring turns values into equities.
         scheme: Of the net's stages of the game (see `value.stages`).
+        patterns: Scheme of its patterns (see `value.patterns`).
         weights: A snapshot of the net's parameters; later training of the net does not change it.
         precision: The arithmetic of `after_play`: "float32", or "int16" if asked for and the weights allow it.
     """
@@ -108,6 +110,7 @@ class CompiledEvaluator:
             raise ValueError(f"precision must be float32 or int16, not {precision!r}")
         self.rules = rules
         self.scheme = net.config.stages
+        self.patterns = net.config.patterns
         self.weights = compiled_weights(net, rules)
         self._narrow = _kernels.narrow_weights(self.weights) if precision == "int16" else None
         self.precision = "float32" if self._narrow is None else "int16"
@@ -189,7 +192,7 @@ class CompiledWeights(NamedTuple):
     """The net's parameters as the kernels want them, all C-contiguous; S stages of the game."""
 
     rows: NDArray[np.float32]
-    """(ROWS, H)"""
+    """(R, H): ROWS, and perhaps those of the patterns; rows of what is never active among these are 0"""
     bias: NDArray[np.float32]
     second: NDArray[np.float32]
     """(S, H2, H)"""
@@ -210,6 +213,8 @@ def compiled_weights(net: ValueNet, rules: Rules) -> CompiledWeights:
     """A snapshot of the net's parameters; later training does not change it."""
     arrays = weights_as_arrays(net)
     config = net.config
+    if config.patterns != NONE:
+        arrays["rows"][ROWS + silent_rows()] = 0.0
     return CompiledWeights(
         rows=arrays["rows"],
         bias=arrays["bias"],
@@ -225,7 +230,7 @@ def compiled_weights(net: ValueNet, rules: Rules) -> CompiledWeights:
 
 _WORDS = 2 * SLOTS // 4
 _OWN_WORDS = -(-SLOTS // 4)
-_MAX_ROWS = 2 * CHECKERS + 1
+_MAX_ROWS = 2 * CHECKERS + 1 + MOST_ACTIVE
 
 
 def _words(boards: Boards) -> NDArray[np.int32]:
@@ -254,23 +259,42 @@ def _row_of(place: int, flipped: bool) -> int:
 
 
 @_fast
-def _first_sum(words: Any, flipped: bool, moved_first: bool, weights: CompiledWeights, active: Any, out: Any) -> None:
-    """First layer of one position before the clip, float32 (H,), from scratch; `active` is scratch int64."""
+def _first_sum(words: Any, flipped: bool, moved_first: bool, weights: CompiledWeights, active: Any, out: Any) -> int:
+    """First layer of one position before the clip, float32 (H,), from scratch; returns the places not empty.
+
+    `active` is scratch int64; bit n of the places is byte n of the board.
+    """
     n = 0
+    places = 0
     for w in range(_WORDS):
         word = np.int64(words[w])
         for byte in range(4):
             row = _row_of(4 * w + byte, flipped)
-            for k in range(1, (word >> (8 * byte) & 15) + 1):
+            count = word >> (8 * byte) & 15
+            places |= int(count > 0) << (4 * w + byte)
+            for k in range(1, count + 1):
                 active[n] = row + k
                 n += 1
     if moved_first:
         active[n] = SEAT_ROW
         n += 1
+    if len(weights.rows) > ROWS:
+        mine, theirs = held(places, int(flipped))
+        n = active_patterns(mine, theirs, ROWS, active, n)
     bias = weights.bias
     for i in range(len(out)):
         out[i] = bias[i]
     add_rows(weights.rows, active, 0, n, out)
+    return places
+
+
+@_fast
+def _places(board: Any) -> int:
+    """The bytes of a board int8 (52,) that are not 0, as bits."""
+    places = 0
+    for n in range(2 * SLOTS):
+        places |= int(board[n] != 0) << n
+    return places
 
 
 @_fast
@@ -404,10 +428,14 @@ def _after_play(
     equity = np.empty(len(after), np.float64)
     for game in range(len(boards)):
         # the opponent is on roll in an afterstate, so the two rows change places, and the seat with them
-        _first_sum(boards[game], True, not moved_first[game], weights, come, base)
+        places = _first_sum(boards[game], True, not moved_first[game], weights, come, base)
+        mine, theirs = held(places, 1)
         for k in range(offsets[game], offsets[game + 1]):
             s = stage(after, k, 1, weights.scheme)
             n = _changes(boards[game], after_words[k], words, come, gone)
+            if len(weights.rows) > ROWS:
+                mine_after, theirs_after = held(_places(after[k]), 1)
+                n = changed_patterns(mine, theirs, mine_after, theirs_after, ROWS, come, gone, n)
             _first_layer(base, weights.rows, come, gone, n, first)
             _second_layer(first, weights.second[s], weights.second_bias[s], hidden)
             _outputs(hidden, weights.last[s], weights.last_bias[s], weights.scale, value)

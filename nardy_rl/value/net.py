@@ -13,6 +13,7 @@ from nardy_rl.rules import scoring
 from nardy_rl.rules.board import Boards
 from nardy_rl.rules.spec import CHECKERS, Rules
 from nardy_rl.value.features import ROWS, active_rows, spread_rows, sum_rows
+from nardy_rl.value.patterns import NONE, check_patterns, pattern_rows
 from nardy_rl.value.stages import ONE, stage_count, stages
 
 EQUITY_SCALE = 3.0 * CHECKERS
@@ -30,12 +31,14 @@ class NetConfig:
             inside the clip.
         stages: Scheme of the stages of the game that have a second and a last layer each: `one` | `short` | `long`
             (see `value.stages`).
+        patterns: Scheme of the rows for patterns of held points: `none` | `long` (see `value.patterns`).
     """
 
     hidden: int = 128
     hidden2: int = 16
     init_scale: float = 0.03
     stages: str = ONE
+    patterns: str = NONE
 
 
 class ValueNet(nn.Module):
@@ -44,7 +47,7 @@ class ValueNet(nn.Module):
     The clip keeps the first layer bounded and the second a small matrix product, the shape NNUE engines use for the
     same reason (Nasu, "Efficiently updatable neural-network-based evaluation functions", 2018). With stages of the game
     (`NetConfig.stages`) the layers after the clip are those of the position's stage; one stage's rows of `second` and
-    `last` follow the other's, and all begin alike.
+    `last` follow the other's, and all begin alike. Rows of patterns (`NetConfig.patterns`) begin at zero.
 
     Attributes:
         outcomes: Number of outcomes (2 L + 1, see `rules.scoring`), or 1 for a net of scalar equity.
@@ -57,12 +60,12 @@ class ValueNet(nn.Module):
         self.config = config
         self.outcomes = outcomes
         self.stages = stage_count(config.stages)
-        self.rows = nn.Parameter(torch.empty(ROWS, config.hidden))
+        self.rows = nn.Parameter(torch.zeros(ROWS + pattern_rows(config.patterns), config.hidden))
         self.bias = nn.Parameter(torch.full((config.hidden,), 0.5))
         self.second = nn.Linear(config.hidden, config.hidden2 * self.stages)
         self.last = nn.Linear(config.hidden2, outcomes * self.stages)
-        nn.init.normal_(self.rows, std=config.init_scale)
         with torch.no_grad():
+            nn.init.normal_(self.rows[:ROWS], std=config.init_scale)
             for layer in (self.second, self.last) if self.stages > 1 else ():
                 for parameter in (layer.weight, layer.bias):
                     by_stage = parameter.view(self.stages, -1)
@@ -123,22 +126,29 @@ class _RowSum(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, weight: Tensor, rows: Tensor, offsets: Tensor) -> Tensor:
-        """Sums rows of `weight` (ROWS, H) by position, float32 (K, H)."""
+        """Sums rows of `weight` (R, H) by position, float32 (K, H)."""
         ctx.save_for_backward(rows, offsets)
+        ctx.count = len(weight)
         return torch.from_numpy(sum_rows(weight.detach().numpy(), rows.numpy(), offsets.numpy()))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
         """Gradient by `weight`."""
         rows, offsets = ctx.saved_tensors
-        return torch.from_numpy(spread_rows(grad.contiguous().numpy(), rows.numpy(), offsets.numpy())), None, None
+        spread = spread_rows(grad.contiguous().numpy(), rows.numpy(), offsets.numpy(), ctx.count)
+        return torch.from_numpy(spread), None, None
 
 
 _row_sum: Any = _RowSum.apply
 
 
 def make_net(config: NetConfig, rules: Rules, seed: int) -> ValueNet:
-    """A fresh net for the scoring of `rules`; the same seed gives the same weights."""
+    """A fresh net for the scoring of `rules`; the same seed gives the same weights.
+
+    Raises:
+        ValueError: There is no such shape, or it is for another game.
+    """
+    check_patterns(config.patterns, rules)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return ValueNet(config, value_width(rules))
@@ -154,18 +164,19 @@ def value_points(rules: Rules) -> NDArray[np.float64]:
     return np.ones(1) if rules.scoring == "checkers" else scoring.outcome_points(rules)
 
 
-def tensors(boards: Boards, moved_first: NDArray[np.bool_], scheme: str = ONE) -> tuple[Tensor, ...]:
-    """The input of `ValueNet.forward` for boards int8 (K, 2, 26) and moved_first bool (K,), by the net's stages."""
-    rows, offsets = active_rows(boards, moved_first)
-    stage = [] if scheme == ONE else [torch.from_numpy(stages(boards, scheme))]
+def tensors(boards: Boards, moved_first: NDArray[np.bool_], config: NetConfig) -> tuple[Tensor, ...]:
+    """The input of `ValueNet.forward` for boards int8 (K, 2, 26) and moved_first bool (K,), by the net's config."""
+    rows, offsets = active_rows(boards, moved_first, config.patterns)
+    stage = [] if config.stages == ONE else [torch.from_numpy(stages(boards, config.stages))]
     return torch.from_numpy(rows), torch.from_numpy(offsets), *stage
 
 
 def grown(net: ValueNet, config: NetConfig, seed: int) -> ValueNet:
-    """A larger net that says what `net` says, and has more units or stages to learn with.
+    """A larger net that says what `net` says, and has more units, stages or patterns to learn with.
 
     New units start at random in what they see and at zero in what they say (the function-preserving growth of Chen,
-    Goodfellow and Shlens, "Net2Net", ICLR 2016, without the copies); new stages start as the one there was.
+    Goodfellow and Shlens, "Net2Net", ICLR 2016, without the copies); new stages start as the one there was, and new
+    patterns at zero.
 
     Args:
         net: The net.
@@ -173,15 +184,16 @@ def grown(net: ValueNet, config: NetConfig, seed: int) -> ValueNet:
         seed: Of the new units.
 
     Raises:
-        ValueError: A layer would become smaller, or the net has other stages already.
+        ValueError: A layer would become smaller, or the net has other stages or patterns already.
     """
     old = net.config
-    if config.hidden < old.hidden or config.hidden2 < old.hidden2 or old.stages not in (ONE, config.stages):
+    smaller = config.hidden < old.hidden or config.hidden2 < old.hidden2
+    if smaller or old.stages not in (ONE, config.stages) or old.patterns not in (NONE, config.patterns):
         raise ValueError(f"a net of {old} cannot grow into {config}")
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(seed)
         larger = ValueNet(config, net.outcomes)
-        larger.rows[:, : old.hidden] = net.rows
+        larger.rows[: len(net.rows), : old.hidden] = net.rows
         larger.bias[: old.hidden] = net.bias
         shape = (larger.stages, config.hidden2)
         weight, bias = larger.second.weight.view(*shape, -1), larger.second.bias.view(shape)

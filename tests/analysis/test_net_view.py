@@ -20,15 +20,18 @@ from nardy_rl.rules.notation import parse_position
 from nardy_rl.rules.spec import Rules, make_rules
 from nardy_rl.training.selfplay import play_games
 from nardy_rl.value.evaluator import CompiledEvaluator, TorchEvaluator
-from nardy_rl.value.features import COUNTS
+from nardy_rl.value.features import COUNTS, ROWS
 from nardy_rl.value.net import NetConfig, ValueNet, make_net, value_points
 
 OFFICIAL, CASUAL = make_rules("official"), make_rules("casual")
 
 
-def lively_net(rules: Rules) -> ValueNet:
+def lively_net(rules: Rules, patterns: str = "none") -> ValueNet:
     """A fresh net with weights large enough for the clip to hold some units."""
-    return make_net(NetConfig(hidden=12, hidden2=5, init_scale=0.25), rules, seed=3)
+    net = make_net(NetConfig(hidden=12, hidden2=5, init_scale=0.25, patterns=patterns), rules, seed=3)
+    with torch.no_grad():
+        net.rows[ROWS:] = 0.1 * torch.randn(net.rows[ROWS:].shape, generator=torch.Generator().manual_seed(3))
+    return net
 
 
 def positions(evaluator: CompiledEvaluator, games: int) -> tuple[Boards, NDArray[np.bool_], NDArray[np.int64]]:
@@ -37,9 +40,10 @@ def positions(evaluator: CompiledEvaluator, games: int) -> tuple[Boards, NDArray
     return played.boards[played.alive], played.moved_first[played.alive], game
 
 
+@pytest.mark.parametrize("patterns", ["none", "long"])
 @pytest.mark.parametrize("rules", [OFFICIAL, CASUAL], ids=["outcomes", "scalar"])
-def test_units_are_those_of_the_net(rules: Rules) -> None:
-    net = lively_net(rules)
+def test_units_are_those_of_the_net(rules: Rules, patterns: str) -> None:
+    net = lively_net(rules, patterns)
     evaluator = CompiledEvaluator(net, rules)
     boards, moved_first, _ = positions(evaluator, 2)
     seen = units(evaluator, boards, moved_first)
@@ -139,8 +143,12 @@ def test_the_values_of_points_by_loops() -> None:
     assert values.cases.sum() == sum(map(len, gains.values()))
 
 
-def test_small_changes_are_linear() -> None:
-    tame = make_net(NetConfig(hidden=8, hidden2=4, init_scale=1e-3), OFFICIAL, seed=1)  # no unit is near the clip
+@pytest.mark.parametrize("patterns", ["none", "long"])
+def test_small_changes_are_linear(patterns: str) -> None:
+    config = NetConfig(hidden=8, hidden2=4, init_scale=1e-3, patterns=patterns)
+    tame = make_net(config, OFFICIAL, seed=1)  # no unit is near the clip
+    with torch.no_grad():
+        tame.rows[ROWS:] = 1e-3 * torch.randn(tame.rows[ROWS:].shape, generator=torch.Generator().manual_seed(1))
     evaluator = CompiledEvaluator(tame, OFFICIAL)
     values = point_values(evaluator, *positions(evaluator, 2))
     found = values.cases > 0

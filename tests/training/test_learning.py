@@ -108,7 +108,7 @@ def test_rolled_out_positions_are_learnt_by_their_equity(preset: str) -> None:
 
     config = TrainConfig(algorithm="rollouts", net=NetConfig(8, 4))
     trainer = BatchedTrainer(config, rules, net)
-    output = net(*tensors(samples.boards, samples.moved_first))
+    output = net(*tensors(samples.boards, samples.moved_first, net.config))
     loss = trainer._loss(output, torch.from_numpy(samples.target)).item()
     trainer.close()
     off = evaluator.equities(samples.boards, samples.moved_first) - samples.target[:, 0]
@@ -163,7 +163,7 @@ def test_overfits_one_batch(preset: str) -> None:
     net = make_net(NetConfig(64, 16), rules, 0)
     games = play_games(CompiledEvaluator(net, rules), np.arange(4), 1, 0.0, rules)
     samples = make_samples(games, CompiledEvaluator(net, rules), 1.0, rules)
-    inputs, target = tensors(samples.boards, samples.moved_first), torch.from_numpy(samples.target)
+    inputs, target = tensors(samples.boards, samples.moved_first, net.config), torch.from_numpy(samples.target)
     optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
     losses = []
     for _ in range(300):
@@ -175,13 +175,13 @@ def test_overfits_one_batch(preset: str) -> None:
     assert losses[-1] < 0.05 * losses[0]
 
 
-@pytest.mark.parametrize("scheme", ["one", "long"])
+@pytest.mark.parametrize(("stage_scheme", "patterns"), [("one", "none"), ("long", "none"), ("long", "long")])
 @pytest.mark.parametrize("preset", ["official", "casual"])
 @pytest.mark.parametrize("reverse", [False, True])
-def test_hand_written_gradient_equals_torch(preset: str, reverse: bool, scheme: str) -> None:
+def test_hand_written_gradient_equals_torch(preset: str, reverse: bool, stage_scheme: str, patterns: str) -> None:
     """Two positions in a row: the second trace is lambda times the first plus its own gradient."""
     rules = make_rules(preset)
-    net = lively_net(rules, NetConfig(12, 5, stages=scheme), seed=2)
+    net = lively_net(rules, NetConfig(12, 5, stages=stage_scheme, patterns=patterns), seed=2)
     games = play_games(CompiledEvaluator(net, rules), np.arange(1), 4, 0.0, rules)
     boards, seats = games.boards[20:22, 0], np.array([True, False])
     weights = CompiledEvaluator(net, rules).weights
@@ -192,9 +192,9 @@ def test_hand_written_gradient_equals_torch(preset: str, reverse: bool, scheme: 
     expected = {name: np.zeros((width, *parameter.shape)) for name, parameter in net.named_parameters()}
     for k, turned in enumerate((False, reverse)):
         value = value_and_trace(
-            active_rows(boards[[k]], seats[[k]])[0], stage[k], weights, traces, np.float32(0.6), turned
+            active_rows(boards[[k]], seats[[k]], patterns)[0], stage[k], weights, traces, np.float32(0.6), turned
         )
-        outputs = net.value(net(*tensors(boards[[k]], seats[[k]], net.config.stages)))[0]
+        outputs = net.value(net(*tensors(boards[[k]], seats[[k]], net.config)))[0]
         mirrored = (-outputs if width == 1 else outputs.flip(0)) if turned else outputs
         np.testing.assert_allclose(value, mirrored.detach().numpy(), rtol=1e-4, atol=1e-6)
         for output in range(width):

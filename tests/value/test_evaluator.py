@@ -23,6 +23,7 @@ from nardy_rl.value.evaluator import (
 )
 from nardy_rl.value.features import COUNTS, ROWS, SEAT_ROW, active_rows
 from nardy_rl.value.net import NetConfig, ValueNet, make_net, value_points
+from nardy_rl.value.patterns import NONE
 
 OFFICIAL = PRESETS["official"]
 
@@ -33,8 +34,9 @@ def lively_net(rules: Rules, config: NetConfig, seed: int = 0) -> ValueNet:
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.mul_(4.0)
+        generator = torch.Generator().manual_seed(seed)
+        net.rows[ROWS:] += 0.1 * torch.randn(net.rows[ROWS:].shape, generator=generator)  # patterns start at zero
         if net.stages > 1:
-            generator = torch.Generator().manual_seed(seed)
             for parameter in (*net.second.parameters(), *net.last.parameters()):
                 parameter.add_(0.3 * torch.randn(parameter.shape, generator=generator))
     return net
@@ -60,9 +62,10 @@ def boards_of_play(rules: Rules, n: int, turns: int) -> tuple[Boards, np.ndarray
 
 
 STAGED = NetConfig(70, 20, stages="short"), NetConfig(64, 16, stages="long")
+PATTERNED = NetConfig(70, 20, stages="long", patterns="long")
 
 
-@pytest.mark.parametrize("config", [NetConfig(), NetConfig(256, 32), NetConfig(7, 3), *STAGED])
+@pytest.mark.parametrize("config", [NetConfig(), NetConfig(256, 32), NetConfig(7, 3), *STAGED, PATTERNED])
 @pytest.mark.parametrize("preset", ["official", "overview", "casual"])
 def test_compiled_equals_torch_on_10000_boards(preset: str, config: NetConfig) -> None:
     rules = make_rules(preset)
@@ -80,10 +83,12 @@ def test_compiled_equals_torch_on_10000_boards(preset: str, config: NetConfig) -
     assert difference <= 1e-5 * max(np.abs(by_torch_equity).max(), 1.0)
 
 
-@pytest.mark.parametrize("config", [NetConfig(), NetConfig(256, 32), NetConfig(7, 3), *STAGED])
+@pytest.mark.parametrize("config", [NetConfig(), NetConfig(256, 32), NetConfig(7, 3), *STAGED, PATTERNED])
 @pytest.mark.parametrize("preset", ["official", "overview", "casual", "short"])
 def test_int16_is_close_to_float32_in_random_play(preset: str, config: NetConfig) -> None:
     rules = make_rules(preset)
+    if config.patterns not in (NONE, rules.geometry):
+        pytest.skip("patterns of the other game")
     boards, seats, after = boards_of_play(rules, 40, 60)
     # a lively net multiplies rounding by up to 4 in each of two more layers
     for net, tolerance in ((make_net(config, rules, 0), 1e-3), (lively_net(rules, config), 5e-3)):
@@ -234,9 +239,10 @@ def test_exp_against_numpy() -> None:
     assert 0.0 <= _kernels.exp(np.float32(-1e30)) < 1e-35
 
 
+@pytest.mark.parametrize("config", [NetConfig(), PATTERNED])
 @pytest.mark.parametrize("precision", ["float32", "int16"])
-def test_results_do_not_depend_on_the_batch(precision: str) -> None:
-    evaluator = CompiledEvaluator(lively_net(OFFICIAL, NetConfig()), OFFICIAL, precision)
+def test_results_do_not_depend_on_the_batch(precision: str, config: NetConfig) -> None:
+    evaluator = CompiledEvaluator(lively_net(OFFICIAL, config), OFFICIAL, precision)
     boards, seats, after = boards_of_play(OFFICIAL, 20, 30)
     together = evaluator.after_play(boards, seats, after)
     for game in (0, 17, 200, len(boards) - 1):

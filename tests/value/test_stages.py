@@ -106,6 +106,6 @@ def test_an_unknown_scheme() -> None:
 def test_a_net_with_stages_asks_for_them() -> None:
     net = make_net(NetConfig(8, 4, stages="short"), PRESETS["short"], 1)
     with pytest.raises(ValueError, match="needs the stage of each position"):
-        net(*tensors(one(A_RACE), np.array([True])))
+        net(*tensors(one(A_RACE), np.array([True]), NetConfig()))
     with pytest.raises(ValueError, match=r"cannot grow into .*stages='long'"):
         grown(net, NetConfig(8, 4, stages="long"), 1)
