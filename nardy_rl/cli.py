@@ -27,6 +27,7 @@ from nardy_rl.config import (
     BearoffConfig,
     BearoffErrorConfig,
     CubeDecisionConfig,
+    ErrorCurveConfig,
     ErrorRateConfig,
     EvaluateConfig,
     KeepConfig,
@@ -104,6 +105,11 @@ def reference_set() -> None:
 def error_rate() -> None:
     """What an agent loses per decision: `python scripts/error_rate.py agent=SPEC [json=PATH] [field=value ...]`."""
     run("error_rate", ErrorRateConfig, _error_rate)
+
+
+def error_curve() -> None:
+    """The error rate of every net of some runs: `python scripts/error_curve.py "runs=[A,B]" [out=PATH]`."""
+    run("error_curve", ErrorCurveConfig, _error_curve)
 
 
 def opening_book() -> None:
@@ -504,6 +510,26 @@ def _error_rate(config: ErrorRateConfig) -> int:
         console.print(text, soft_wrap=True, markup=False, highlight=False)
     if config.json is not None:
         write_json(Path(config.json), as_json(found, config.worst))
+    return 0
+
+
+def _error_curve(config: ErrorCurveConfig) -> int:
+    from nardy_rl.evaluation.figures import save_svg  # noqa: PLC0415
+    from nardy_rl.evaluation.reference_set import load_reference_set  # noqa: PLC0415
+    from nardy_rl.training.error_curve import as_table, error_curve, error_curve_figure, saved_nets  # noqa: PLC0415
+
+    if not config.runs:
+        raise ValueError('give runs, as in "runs=[runs/first,runs/second]"')
+    _check_json(config.out, "out")
+    reference = load_reference_set(config.reference, config.rules)
+    nets = saved_nets([Path(run) for run in config.runs])
+    with _progress() as progress:
+        task = progress.add_task("nets", total=len(nets))
+        points = error_curve(nets, reference, lambda done, _: progress.update(task, completed=done))
+    console = Console()
+    console.print(as_table(points))
+    save_svg(error_curve_figure(points), Path(config.out))
+    console.print(f"Wrote {config.out}", soft_wrap=True)
     return 0
 
 

@@ -560,6 +560,23 @@ class KeepConfig:
 
 
 @dataclass
+class ErrorCurveConfig:
+    """The error rate of every net that runs saved on their way.
+
+    Attributes:
+        runs: Run folders, each begun from the last net of the one before; a checkpoint may stand for a run.
+        rules: Preset whose reference set is taken.
+        reference: File of the set; None = the package's own for `rules`.
+        out: File for the picture (.svg).
+    """
+
+    runs: list[str] = field(default_factory=list)
+    rules: str = "official"
+    reference: str | None = None
+    out: str = "error_curve.svg"
+
+
+@dataclass
 class PicturesConfig:
     """Pictures of a run.
 

@@ -1,12 +1,24 @@
-"""Pictures of matches."""
+"""Pictures of matches, and how any figure becomes a file."""
 
+import io
 from collections.abc import Sequence
+from pathlib import Path
 
+import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from nardy_rl.evaluation.arena import MatchResult, short_names
+from nardy_rl.files import write_text
 
 _BLUE, _ORANGE = "#0072b2", "#e69f00"
+
+
+def save_svg(figure: Figure, path: Path) -> None:
+    """Writes a figure as SVG; the same figure gives the same file."""
+    text = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": "nardy_rl"}):
+        figure.savefig(text, format="svg", metadata={"Date": None})
+    write_text(path, text.getvalue())
 
 
 def interval_figure(results: Sequence[MatchResult]) -> Figure:

@@ -29,7 +29,6 @@ from pathlib import Path
 from typing import Any
 
 import choix
-import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
@@ -52,6 +51,7 @@ from nardy_rl.evaluation.arena import (
     play_or_forfeit,
     short_names,
 )
+from nardy_rl.evaluation.figures import save_svg
 from nardy_rl.files import new_folder, write_json, write_text
 from nardy_rl.rules.scoring import levels
 from nardy_rl.rules.spec import Rules, make_rules, rules_as_dict, rules_from_dict
@@ -705,8 +705,7 @@ def write_report(league: League, table: Sequence[Standing]) -> Path:
             match["forfeit_by"], match["forfeit_reason"] = (match.pop("forfeit") or {"by": "", "reason": ""}).values()
         write_text(folder / "matches.csv", _csv(matches))
         if figure is not None:
-            with mpl.rc_context({"svg.hashsalt": "nardy_rl"}):  # the same picture gives the same file
-                figure.savefig(folder / "strength.svg", metadata={"Date": None})
+            save_svg(figure, folder / "strength.svg")
             figure.savefig(folder / "strength.png", dpi=150)
     return league.folder / REPORT
 

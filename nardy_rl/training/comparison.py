@@ -6,18 +6,16 @@ is shared with others the clock would measure those. Stopped, the comparison goe
 """
 
 import dataclasses
-import io
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
 from nardy_rl.config import ALGORITHMS, CompareConfig, MatchConfig, Schedule, TrainConfig
-from nardy_rl.files import write_text
+from nardy_rl.evaluation.figures import save_svg
 from nardy_rl.training.runlog import read_metrics
 from nardy_rl.training.train import final_matches, train
 from nardy_rl.value.checkpoint import load_checkpoint, newest_checkpoint
@@ -135,11 +133,8 @@ def compare(config: CompareConfig, say: Callable[[str], None]) -> str:
             raise KeyboardInterrupt
         final_matches(outcome)
     points = {label: strength(read_metrics(Path(config.runs_dir) / run.name)) for label, run in runs.items()}
-    text = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": "nardy_rl"}):  # the same runs give the same file
-        comparison_figure(points).savefig(text, format="svg", metadata={"Date": None})
     path = Path(config.out) / "training_comparison.svg"
-    write_text(path, text.getvalue())
+    save_svg(comparison_figure(points), path)
     say(f"Wrote {path}")
     return comparison_table(points)
 

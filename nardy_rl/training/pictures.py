@@ -1,12 +1,10 @@
 """The pictures of a run that the README shows."""
 
-import io
 from pathlib import Path
-
-import matplotlib as mpl
 
 from nardy_rl.agents.base import choose, decide
 from nardy_rl.agents.value import ValueAgent
+from nardy_rl.evaluation.figures import save_svg
 from nardy_rl.files import write_text
 from nardy_rl.game import apply, new_games, roll
 from nardy_rl.rules.dice import TIES, bits
@@ -43,11 +41,7 @@ def save_pictures(run: Path, out: Path, seed: int, turn: int) -> list[Path]:
     dice = roll(games, seed, rules)[0].tolist()
 
     out.mkdir(parents=True, exist_ok=True)
-    figure = learning_curve(records)
-    text = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": "nardy_rl"}):  # the same picture gives the same file
-        figure.savefig(text, format="svg", metadata={"Date": None})
     paths = [out / "learning_curve.svg", out / "board.svg"]
-    write_text(paths[0], text.getvalue())
+    save_svg(learning_curve(records), paths[0])
     write_text(paths[1], board_svg(games.boards[0], rules, dice, f"{dice[0]}-{dice[1]} to play"))
     return paths
