@@ -142,7 +142,10 @@ def test_starts_from_the_net_of_another_run(tmp_path: Path, algorithm: str) -> N
     assert not torch.equal(weights(first)["rows"], weights(learnt)["rows"])
 
 
-@pytest.mark.parametrize("larger", [NetConfig(stages="long"), NetConfig(24, 4), NetConfig(20, 7, stages="long")])
+@pytest.mark.parametrize(
+    "larger",
+    [NetConfig(stages="long"), NetConfig(24, 4), NetConfig(20, 7, stages="long"), NetConfig(20, patterns="long")],
+)
 def test_a_run_may_grow_the_net_it_starts_from(tmp_path: Path, larger: NetConfig) -> None:
     first = train(config(tmp_path, games=64))
     second = train(config(tmp_path, init=str(first.checkpoint), net=larger, lr=Schedule(0.0, 0.0)))
@@ -174,6 +177,8 @@ def test_what_a_run_cannot_start_from(tmp_path: Path) -> None:
     first = train(config(tmp_path, games=32))
     with pytest.raises(ValueError, match=r"a net of .*hidden=16, hidden2=4.* cannot grow into .*hidden=9, hidden2=4"):
         train(config(tmp_path, init=str(first.checkpoint), net=NetConfig(9, 4)))
+    with pytest.raises(ValueError, match="patterns='long' are for long nardy"):
+        train(config(tmp_path, rules="short", net=NetConfig(patterns="long")))
     with pytest.raises(CheckpointError, match="plays long nardy, not short"):
         train(config(tmp_path, init=str(first.checkpoint), rules="short"))
     with pytest.raises(CheckpointError, match="is not a checkpoint"):
@@ -236,7 +241,7 @@ def test_meta_says_how_to_repeat_it(tmp_path: Path) -> None:
     meta = load_checkpoint(done.checkpoint).meta
     assert meta["games"] == 160
     assert meta["seed"] == 1
-    assert meta["config"]["net"] == {"hidden": 16, "hidden2": 4, "init_scale": 0.03, "stages": "one"}
+    assert meta["config"]["net"] == {"hidden": 16, "hidden2": 4, "init_scale": 0.03, "stages": "one", "patterns": "none"}
     assert meta["parent"] == f"{0:010d}"
 
 
