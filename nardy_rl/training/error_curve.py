@@ -21,12 +21,14 @@ class Saved(NamedTuple):
     Attributes:
         path: Its checkpoint folder.
         run: Number of its run in the chain.
+        name: Of its run, or of the kept checkpoint.
         games: Games learnt from, with those of the runs before it.
         minutes: Minutes of training, in the same way.
     """
 
     path: Path
     run: int
+    name: str
     games: int
     minutes: float
 
@@ -62,7 +64,7 @@ def saved_nets(runs: Sequence[Path]) -> list[Saved]:
             folders = sorted(folder.parent for folder in (run / RUN_CHECKPOINTS).glob(f"[0-9]*/{META}"))
         metas = [read_meta(folder) for folder in folders]
         nets = [
-            Saved(folder, number, games + int(meta["games"]), minutes + float(meta["seconds"]) / 60)
+            Saved(folder, number, run.name, games + int(meta["games"]), minutes + float(meta["seconds"]) / 60)
             for folder, meta in zip(folders, metas, strict=True)
             if meta["games"]
         ]
@@ -104,12 +106,20 @@ def error_curve_figure(points: Sequence[Point]) -> Figure:
             (by_games, [point.saved.games / 1000 for point in part]),
             (by_minutes, [point.saved.minutes for point in part]),
         ):
-            axes.plot(xs, [point.loss.mean for point in part], color=f"C{run}", marker="o", markersize=3)
+            axes.plot(
+                xs,
+                [point.loss.mean for point in part],
+                color=f"C{run}",
+                marker="o",
+                markersize=3,
+                label=part[-1].saved.name,
+            )
             axes.fill_between(xs, low, high, color=f"C{run}", alpha=0.2, linewidth=0)
     for axes, label in ((by_games, "thousand games"), (by_minutes, "minutes of training")):
         axes.set(xlabel=label, ylim=(0, None))
         axes.grid(alpha=0.3)
     by_games.set_ylabel("lost per decision, points / 1000")
+    by_games.legend(loc="lower left", frameon=False)
     return figure
 
 

@@ -27,8 +27,8 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     runs = [kept]
     for name in ("first", "second"):
         config = TrainConfig(
-            name=name, runs_dir=str(folder), games=96, games_per_iteration=32, net=NetConfig(8, 4), init=str(runs[-1]), match=QUIET,
-            save_minutes=0.0001, keep=9,
+            name=name, runs_dir=str(folder), games=96, games_per_iteration=32, net=NetConfig(8, 4),
+            init=str(runs[-1]), match=QUIET, save_minutes=0.0001, keep=9,
         )  # fmt: skip
         train(config)
         runs.append(folder / name)

@@ -241,7 +241,13 @@ def test_meta_says_how_to_repeat_it(tmp_path: Path) -> None:
     meta = load_checkpoint(done.checkpoint).meta
     assert meta["games"] == 160
     assert meta["seed"] == 1
-    assert meta["config"]["net"] == {"hidden": 16, "hidden2": 4, "init_scale": 0.03, "stages": "one", "patterns": "none"}
+    assert meta["config"]["net"] == {
+        "hidden": 16,
+        "hidden2": 4,
+        "init_scale": 0.03,
+        "stages": "one",
+        "patterns": "none",
+    }
     assert meta["parent"] == f"{0:010d}"
 
 
