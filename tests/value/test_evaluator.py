@@ -102,7 +102,7 @@ def test_int16_is_close_to_float32_in_random_play(preset: str, config: NetConfig
 
 @pytest.mark.parametrize(
     ("kept", "largest", "root_mean_square"),
-    [("long-quick-v1", 1e-3, 1.5e-4), ("long-official-v1", 3e-3, 3e-4), ("short-v1", 5e-3, 5e-4)],
+    [("long-quick-v1", 1e-3, 1.5e-4), ("long-official-v1", 6e-3, 6e-4), ("short-v1", 5e-3, 5e-4)],
 )
 def test_int16_is_close_where_a_trained_net_plays_itself(kept: str, largest: float, root_mean_square: float) -> None:
     """The longer a net has learnt, the larger its weights, and the coarser the steps that hold their sums."""
