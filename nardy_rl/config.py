@@ -545,6 +545,7 @@ class KeepConfig:
         pairs: Pairs of games per match, same dice with seats swapped.
         luck: Net, or `gnubg:0`, that judges the luck of every roll, to take it out of the results; none = not done.
         half: Keep the weights in 16 bits, which halves the file. It is the rounded net that is measured.
+        pattern_bits: Keep the rows of patterns in 2 to 8 bits; 0 = as the other weights.
         seed: Seed of the dice and of ties.
         threads: Threads that play; the result does not depend on it.
     """
@@ -555,6 +556,7 @@ class KeepConfig:
     pairs: int = 2_000
     luck: str | None = None
     half: bool = False
+    pattern_bits: int = 0
     seed: int = 1
     threads: int = 2
 

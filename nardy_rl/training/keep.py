@@ -10,6 +10,7 @@ from nardy_rl.config import BASELINES, KeepConfig
 from nardy_rl.evaluation.arena import MatchResult, matches_as_json, round_robin
 from nardy_rl.value.checkpoint import load_checkpoint, save_checkpoint
 from nardy_rl.value.evaluator import CompiledEvaluator
+from nardy_rl.value.packing import Packing, rounded
 
 PROVENANCE = ("run", "init", "seed", "games", "seconds", "threads", "config")
 
@@ -22,8 +23,8 @@ def keep(config: KeepConfig) -> list[MatchResult]:
     """
     checkpoint = load_checkpoint(config.run)
     rules = checkpoint.rules
-    if config.half:
-        checkpoint.net.load_state_dict({name: value.half() for name, value in checkpoint.net.state_dict().items()})
+    packing = Packing(config.half, config.pattern_bits)
+    checkpoint.net.load_state_dict(rounded(checkpoint.net.state_dict(), packing))
     judge = load_judge(config.luck, rules) if config.luck else None
     out = Path(config.out)
     agent = ValueAgent(out.name, CompiledEvaluator(checkpoint.net, rules), rules)
@@ -41,5 +42,5 @@ def keep(config: KeepConfig) -> list[MatchResult]:
         "seed": config.seed,
         **matches_as_json(results, preset),
     }
-    save_checkpoint(out, checkpoint.net, rules, provenance, half=config.half)
+    save_checkpoint(out, checkpoint.net, rules, provenance, packing)
     return results

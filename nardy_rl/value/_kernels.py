@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from nardy_rl.rules._kernels import lowest_bit
 from nardy_rl.rules.spec import CHECKERS, SLOTS
 from nardy_rl.value.features import COUNTS, ROWS, SEAT_ROW
-from nardy_rl.value.patterns import MOST_ACTIVE, active_patterns, changed_patterns, held, largest_sums
+from nardy_rl.value.patterns import MOST_ACTIVE, NONE, active_patterns, changed_patterns, held, largest_sums
 from nardy_rl.value.stages import stage
 
 UNITS = 64
@@ -83,10 +83,17 @@ class NarrowWeights(NamedTuple):
     """What a scalar output is multiplied by; 0 where the outputs are logits of outcomes."""
     scheme: NDArray[np.int64]
     """Of the stages, see `stages.scheme_numbers`"""
+    patterns: NDArray[np.int64]
+    """See `patterns.pattern_numbers`"""
 
 
-def narrow_weights(weights: Any) -> NarrowWeights | None:
-    """Rounds a net (`CompiledWeights`) to 16 bits; None if its weights are too large for that."""
+def narrow_weights(weights: Any, patterns: str) -> NarrowWeights | None:
+    """Rounds a net (`CompiledWeights`) to 16 bits; None if its weights are too large for that.
+
+    Args:
+        weights: The net.
+        patterns: Scheme of its patterns.
+    """
     units, (stages, units2), width = len(weights.bias), weights.second_bias.shape, weights.last_bias.shape[1]
     if width > LANES:
         return None
@@ -94,10 +101,10 @@ def narrow_weights(weights: Any) -> NarrowWeights | None:
     rows = _padded(weights.rows, (len(weights.rows), h))
     rows[:SEAT_ROW:COUNTS] = 0.0  # row 0 of a slot is never active
     bias = _padded(weights.bias, (h,))
-    patterns, room = (largest_sums(rows[ROWS:]), _ROOM_WITH_PATTERNS) if len(rows) > ROWS else (0.0, _ROOM)
-    scale = _scale(_largest_sums(rows, bias) + patterns, room)
+    of_patterns, room = largest_sums(patterns, rows[ROWS:]), _ROOM if patterns == NONE else _ROOM_WITH_PATTERNS
+    scale = _scale(_largest_sums(rows, bias) + of_patterns, room)
     if scale.min() < _COARSEST:
-        scale = _scale(_largest_position_sums(rows, bias) + patterns, room)
+        scale = _scale(_largest_position_sums(rows, bias) + of_patterns, room)
     if scale.min() < _COARSEST:
         return None
     totals = rows.copy()
@@ -127,6 +134,7 @@ def narrow_weights(weights: Any) -> NarrowWeights | None:
         points=weights.points.astype(np.float32),
         output_scale=np.float32(weights.scale),
         scheme=weights.scheme,
+        patterns=weights.patterns,
     )
 
 
@@ -405,8 +413,8 @@ def _base(boards: Any, game: int, seat: bool, empty: Any, w: NarrowWeights, acti
         active[n] = SEAT_ROW
         n += 1
     bias, rows, scale = w.bias, w.totals, w.scale
-    if len(rows) > ROWS:
-        n = active_patterns(mine, theirs, ROWS, active, n)
+    if len(w.patterns):
+        n = active_patterns(mine, theirs, w.patterns, ROWS, active, n)
     for i in range(len(total)):
         total[i] = bias[i]
     m = 0
@@ -506,9 +514,9 @@ def after_play(boards: Any, moved_first: Any, after: Any, offsets: Any, w: Narro
         for k in range(offsets[game], offsets[game + 1]):
             s = stage(after, k, 1, w.scheme)
             n = _changes(boards, game, after, k, changed)
-            if len(w.rows) > ROWS:
+            if len(w.patterns):
                 mine_after, theirs_after = held(changed_places(after, k, empty, 0), 1)
-                n = changed_patterns(mine, theirs, mine_after, theirs_after, ROWS, come, gone, n)
+                n = changed_patterns(mine, theirs, mine_after, theirs_after, w.patterns, ROWS, come, gone, n)
             first_layer(base, w.rows, changed, n, w.top, first[s], filled[s])
             place[s, filled[s]] = k
             filled[s] += 1

@@ -1,6 +1,6 @@
 """Checkpoints: a folder with the weights, who they are, and how to tell that they still say the same.
 
-    weights.safetensors   the parameters, in 32 or 16 bits (loading runs no code)
+    weights.safetensors   the parameters, in 32 bits or fewer (see `value.packing`; loading runs no code)
     meta.json             format, rules, features, net shape, seed, games, parent, evaluation, sentinel positions
 
 A folder appears whole or not at all: it is written under a temporary name and renamed. The sentinels are positions with
@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import safetensors
-import torch
 from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -27,6 +26,7 @@ from nardy_rl.rules.plays import legal_afterstates
 from nardy_rl.rules.spec import Rules, rules_as_dict, rules_from_dict
 from nardy_rl.value.evaluator import TorchEvaluator
 from nardy_rl.value.net import NetConfig, ValueNet, value_width
+from nardy_rl.value.packing import Packing, packed, unpacked
 from nardy_rl.value.patterns import check_patterns
 
 FORMAT = 1
@@ -36,6 +36,8 @@ WEIGHTS, META = "weights.safetensors", "meta.json"
 RUN_CHECKPOINTS = "checkpoints"
 """Folder of a run that holds its checkpoints, each named by the number of games played, with leading zeros."""
 SENTINEL_TURNS = (0, 7, 19, 31, 43, 55, 67, 79)
+UNPACKED = Packing()
+"""All weights in 32 bits."""
 TOLERANCE = 1e-4
 """Outputs are probabilities (or points); other processors and libraries differ by far less."""
 
@@ -61,7 +63,9 @@ class Checkpoint:
     meta: dict[str, Any]
 
 
-def write_checkpoint(folder: Path, net: ValueNet, rules: Rules, provenance: dict[str, Any], half: bool = False) -> None:
+def write_checkpoint(
+    folder: Path, net: ValueNet, rules: Rules, provenance: dict[str, Any], packing: Packing = UNPACKED
+) -> None:
     """Writes weights and meta.json into an existing folder (usually one of `new_folder`).
 
     Args:
@@ -69,15 +73,9 @@ def write_checkpoint(folder: Path, net: ValueNet, rules: Rules, provenance: dict
         net: The net.
         rules: The rules it was trained under.
         provenance: Further entries of meta.json: seed, games, parent, config, evaluation ...
-        half: Write the weights in 16 bits. They must be numbers that 16 bits hold exactly.
+        packing: How to write the weights; they must be numbers that it holds exactly (see `packing.rounded`).
     """
-    weights = net.state_dict()
-    if half:
-        for name, value in weights.items():
-            if not torch.equal(value.half().float(), value):
-                raise ValueError(f"the weights {name} do not fit into 16 bits; round the net first")
-        weights = {name: value.half() for name, value in weights.items()}
-    save_tensors(folder / WEIGHTS, weights)
+    save_tensors(folder / WEIGHTS, packed(net.state_dict(), packing))
     boards, moved_first = sentinel_positions(rules)
     outputs = TorchEvaluator(net, rules).values(boards, moved_first)
     meta = {
@@ -106,11 +104,11 @@ def save_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
 
 
 def save_checkpoint(
-    path: str | Path, net: ValueNet, rules: Rules, provenance: dict[str, Any], half: bool = False
+    path: str | Path, net: ValueNet, rules: Rules, provenance: dict[str, Any], packing: Packing = UNPACKED
 ) -> None:
     """Writes a checkpoint folder at `path`, all or nothing; see `write_checkpoint`."""
     with new_folder(Path(path)) as folder:
-        write_checkpoint(folder, net, rules, provenance, half)
+        write_checkpoint(folder, net, rules, provenance, packing)
 
 
 def newest_checkpoint(run: Path) -> Path | None:
@@ -145,10 +143,10 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     if net.outcomes != value_width(rules):
         raise CheckpointError(f"{folder / META}: {net.outcomes} outcomes do not fit scoring {rules.scoring!r}")
     try:
-        net.load_state_dict(load_file(str(folder / WEIGHTS)))
+        net.load_state_dict(unpacked(load_file(str(folder / WEIGHTS))))
     except FileNotFoundError as error:
         raise CheckpointError(f"{folder} has no {WEIGHTS}") from error
-    except (safetensors.SafetensorError, RuntimeError, OSError) as error:
+    except (safetensors.SafetensorError, RuntimeError, ValueError, OSError) as error:
         raise CheckpointError(f"{folder / WEIGHTS} is damaged or belongs to another net: {_short(error)}") from error
     net.eval()
     found = TorchEvaluator(net, rules).values(boards, moved_first)

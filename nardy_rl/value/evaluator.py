@@ -19,7 +19,7 @@ from nardy_rl.rules.spec import CHECKERS, OFF, SLOTS, Rules
 from nardy_rl.value import _kernels
 from nardy_rl.value.features import COUNTS, ROWS, SEAT_ROW, add_rows
 from nardy_rl.value.net import EQUITY_SCALE, NetConfig, ValueNet, tensors, value_points, weights_as_arrays
-from nardy_rl.value.patterns import MOST_ACTIVE, NONE, active_patterns, changed_patterns, held, silent_rows
+from nardy_rl.value.patterns import MOST_ACTIVE, active_patterns, changed_patterns, held, pattern_numbers, silent_rows
 from nardy_rl.value.stages import scheme_numbers, stage
 
 
@@ -112,7 +112,7 @@ class CompiledEvaluator:
         self.scheme = net.config.stages
         self.patterns = net.config.patterns
         self.weights = compiled_weights(net, rules)
-        self._narrow = _kernels.narrow_weights(self.weights) if precision == "int16" else None
+        self._narrow = _kernels.narrow_weights(self.weights, self.patterns) if precision == "int16" else None
         self.precision = "float32" if self._narrow is None else "int16"
 
     def weights_into(self, net: ValueNet) -> None:
@@ -207,14 +207,15 @@ class CompiledWeights(NamedTuple):
     """What a scalar output is multiplied by; 0 where the outputs are logits of outcomes."""
     scheme: NDArray[np.int64]
     """Of the stages, see `stages.scheme_numbers`"""
+    patterns: NDArray[np.int64]
+    """See `patterns.pattern_numbers`"""
 
 
 def compiled_weights(net: ValueNet, rules: Rules) -> CompiledWeights:
     """A snapshot of the net's parameters; later training does not change it."""
     arrays = weights_as_arrays(net)
     config = net.config
-    if config.patterns != NONE:
-        arrays["rows"][ROWS + silent_rows()] = 0.0
+    arrays["rows"][ROWS + silent_rows(config.patterns)] = 0.0
     return CompiledWeights(
         rows=arrays["rows"],
         bias=arrays["bias"],
@@ -225,6 +226,7 @@ def compiled_weights(net: ValueNet, rules: Rules) -> CompiledWeights:
         points=value_points(rules),
         scale=EQUITY_SCALE if net.scalar else 0.0,
         scheme=scheme_numbers(config.stages),
+        patterns=pattern_numbers(config.patterns),
     )
 
 
@@ -278,9 +280,9 @@ def _first_sum(words: Any, flipped: bool, moved_first: bool, weights: CompiledWe
     if moved_first:
         active[n] = SEAT_ROW
         n += 1
-    if len(weights.rows) > ROWS:
+    if len(weights.patterns):
         mine, theirs = held(places, int(flipped))
-        n = active_patterns(mine, theirs, ROWS, active, n)
+        n = active_patterns(mine, theirs, weights.patterns, ROWS, active, n)
     bias = weights.bias
     for i in range(len(out)):
         out[i] = bias[i]
@@ -433,9 +435,9 @@ def _after_play(
         for k in range(offsets[game], offsets[game + 1]):
             s = stage(after, k, 1, weights.scheme)
             n = _changes(boards[game], after_words[k], words, come, gone)
-            if len(weights.rows) > ROWS:
+            if len(weights.patterns):
                 mine_after, theirs_after = held(_places(after[k]), 1)
-                n = changed_patterns(mine, theirs, mine_after, theirs_after, ROWS, come, gone, n)
+                n = changed_patterns(mine, theirs, mine_after, theirs_after, weights.patterns, ROWS, come, gone, n)
             _first_layer(base, weights.rows, come, gone, n, first)
             _second_layer(first, weights.second[s], weights.second_bias[s], hidden)
             _outputs(hidden, weights.last[s], weights.last_bias[s], weights.scale, value)

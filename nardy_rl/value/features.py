@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nardy_rl.rules.board import Boards
 from nardy_rl.rules.spec import CHECKERS, SLOTS
-from nardy_rl.value.patterns import MOST_ACTIVE, NONE, active_patterns, held
+from nardy_rl.value.patterns import MOST_ACTIVE, NONE, active_patterns, held, pattern_numbers
 
 COUNTS = 16
 SEAT_ROW = 2 * SLOTS * COUNTS
@@ -41,16 +41,18 @@ def active_rows(
         offsets: int64 (K + 1,), where each position's rows begin.
     """
     rows, offsets = _active_rows(
-        np.require(boards, requirements=["C", "W"]), np.require(moved_first, requirements="W"), patterns != NONE
+        np.require(boards, requirements=["C", "W"]),
+        np.require(moved_first, requirements="W"),
+        pattern_numbers(patterns),
     )
     return rows, offsets
 
 
 @numba.njit(cache=True, nogil=True)
-def _active_rows(boards: Any, moved_first: Any, patterns: bool) -> tuple[Any, Any]:
+def _active_rows(boards: Any, moved_first: Any, patterns: Any) -> tuple[Any, Any]:
     n = len(boards)
     offsets = np.zeros(n + 1, np.int64)
-    rows = np.empty(n * (2 * CHECKERS + 1 + (MOST_ACTIVE if patterns else 0)), np.int64)
+    rows = np.empty(n * (2 * CHECKERS + 1 + (MOST_ACTIVE if len(patterns) else 0)), np.int64)
     filled = 0
     for i in range(n):
         places = 0
@@ -64,9 +66,9 @@ def _active_rows(boards: Any, moved_first: Any, patterns: bool) -> tuple[Any, An
         if moved_first[i]:
             rows[filled] = SEAT_ROW
             filled += 1
-        if patterns:
+        if len(patterns):
             mine, theirs = held(places, 0)
-            filled = active_patterns(mine, theirs, ROWS, rows, filled)
+            filled = active_patterns(mine, theirs, patterns, ROWS, rows, filled)
         offsets[i + 1] = filled
     return rows[:filled].copy(), offsets
 

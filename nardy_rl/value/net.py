@@ -13,7 +13,7 @@ from nardy_rl.rules import scoring
 from nardy_rl.rules.board import Boards
 from nardy_rl.rules.spec import CHECKERS, Rules
 from nardy_rl.value.features import ROWS, active_rows, spread_rows, sum_rows
-from nardy_rl.value.patterns import NONE, check_patterns, pattern_rows
+from nardy_rl.value.patterns import NONE, check_patterns, pattern_rows, rows_in
 from nardy_rl.value.stages import ONE, stage_count, stages
 
 EQUITY_SCALE = 3.0 * CHECKERS
@@ -188,12 +188,17 @@ def grown(net: ValueNet, config: NetConfig, seed: int) -> ValueNet:
     """
     old = net.config
     smaller = config.hidden < old.hidden or config.hidden2 < old.hidden2
-    if smaller or old.stages not in (ONE, config.stages) or old.patterns not in (NONE, config.patterns):
+    if smaller or old.stages not in (ONE, config.stages):
         raise ValueError(f"a net of {old} cannot grow into {config}")
+    try:
+        patterns = rows_in(old.patterns, net.rows.detach()[ROWS:].numpy(), config.patterns)
+    except ValueError as error:
+        raise ValueError(f"a net of {old} cannot grow into {config}: {error}") from error
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(seed)
         larger = ValueNet(config, net.outcomes)
-        larger.rows[: len(net.rows), : old.hidden] = net.rows
+        larger.rows[:ROWS, : old.hidden] = net.rows[:ROWS]
+        larger.rows[ROWS:, : old.hidden] = torch.from_numpy(patterns)
         larger.bias[: old.hidden] = net.bias
         shape = (larger.stages, config.hidden2)
         weight, bias = larger.second.weight.view(*shape, -1), larger.second.bias.view(shape)

@@ -10,6 +10,7 @@ from nardy_rl.training.keep import keep
 from nardy_rl.training.train import train
 from nardy_rl.value.checkpoint import load_checkpoint
 from nardy_rl.value.net import NetConfig
+from nardy_rl.value.packing import Packing, rounded
 
 
 @pytest.mark.parametrize("half", [False, True])
@@ -31,3 +32,17 @@ def test_a_kept_net_is_the_measured_one(tmp_path: Path, half: bool) -> None:
     assert match_kept["adjusted_ppg"] == result.adjusted_ppg
     again = (keep(KeepConfig(str(out), str(tmp_path / "again"), ["pips"], pairs=4, half=half)))[0]
     assert again.ppg == result.ppg, "the kept net plays as the one that was measured"
+
+
+def test_patterns_in_fewer_bits(tmp_path: Path) -> None:
+    match = MatchConfig(every_games=0, final_pairs=0)
+    net = NetConfig(8, 4, patterns="long-six")
+    done = train(TrainConfig("t", str(tmp_path), games=40, net=net, batches=4, match=match))
+    packing = {"half": True, "pattern_bits": 7}
+    keep(KeepConfig(str(tmp_path / "t"), str(tmp_path / "kept"), ["pips"], pairs=4, **packing))
+    kept = load_checkpoint(tmp_path / "kept").net.state_dict()
+    expected = rounded(load_checkpoint(done.checkpoint).net.state_dict(), Packing(**packing))
+    assert all(torch.equal(value, expected[name]) for name, value in kept.items())
+    with pytest.raises(ValueError, match="pattern_bits=9 is not allowed"):
+        keep(KeepConfig(str(tmp_path / "t"), str(tmp_path / "again"), ["pips"], pairs=4, pattern_bits=9))
+    assert not (tmp_path / "again").exists()

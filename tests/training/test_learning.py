@@ -175,7 +175,9 @@ def test_overfits_one_batch(preset: str) -> None:
     assert losses[-1] < 0.05 * losses[0]
 
 
-@pytest.mark.parametrize(("stage_scheme", "patterns"), [("one", "none"), ("long", "none"), ("long", "long")])
+@pytest.mark.parametrize(
+    ("stage_scheme", "patterns"), [("one", "none"), ("long", "none"), ("long", "long"), ("one", "long-six")]
+)
 @pytest.mark.parametrize("preset", ["official", "casual"])
 @pytest.mark.parametrize("reverse", [False, True])
 def test_hand_written_gradient_equals_torch(preset: str, reverse: bool, stage_scheme: str, patterns: str) -> None:

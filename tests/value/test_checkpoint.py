@@ -19,6 +19,7 @@ from nardy_rl.value.checkpoint import (
     sentinel_positions,
 )
 from nardy_rl.value.net import NetConfig, make_net
+from nardy_rl.value.packing import Packing
 
 RULES = make_rules("official")
 
@@ -43,11 +44,13 @@ def test_round_trip(saved: Path) -> None:
 
 def test_half_of_the_bits(saved: Path, tmp_path: Path) -> None:
     net = load_checkpoint(saved).net
-    with pytest.raises(ValueError, match="the weights rows do not fit into 16 bits; round the net first"):
-        save_checkpoint(tmp_path / "half", net, RULES, {}, half=True)
+    with pytest.raises(
+        ValueError, match=r"the weights rows do not fit into Packing\(half=True, .*; round the net first"
+    ):
+        save_checkpoint(tmp_path / "half", net, RULES, {}, Packing(half=True))
     assert not (tmp_path / "half").exists()
     net.load_state_dict({name: value.half() for name, value in net.state_dict().items()})
-    save_checkpoint(tmp_path / "half", net, RULES, {}, half=True)
+    save_checkpoint(tmp_path / "half", net, RULES, {}, Packing(half=True))
     again = load_checkpoint(tmp_path / "half").net
     for name, value in again.state_dict().items():
         assert value.dtype == torch.float32

@@ -63,10 +63,13 @@ def boards_of_play(rules: Rules, n: int, turns: int) -> tuple[Boards, np.ndarray
 
 
 STAGED = NetConfig(70, 20, stages="short"), NetConfig(64, 16, stages="long")
-PATTERNED = NetConfig(70, 20, stages="long", patterns="long")
+PATTERNED = (
+    NetConfig(70, 20, stages="long", patterns="long"),
+    NetConfig(64, 16, patterns="long-six"),
+)
 
 
-@pytest.mark.parametrize("config", [NetConfig(), NetConfig(256, 32), NetConfig(7, 3), *STAGED, PATTERNED])
+@pytest.mark.parametrize("config", [NetConfig(), NetConfig(256, 32), NetConfig(7, 3), *STAGED, *PATTERNED])
 @pytest.mark.parametrize("preset", ["official", "overview", "casual"])
 def test_compiled_equals_torch_on_10000_boards(preset: str, config: NetConfig) -> None:
     rules = make_rules(preset)
@@ -90,7 +93,7 @@ def test_compiled_equals_torch_on_10000_boards(preset: str, config: NetConfig) -
         *itertools.product(
             ("official", "overview", "casual", "short"), (NetConfig(), NetConfig(256, 32), NetConfig(7, 3), *STAGED)
         ),
-        *itertools.product(("official", "overview", "casual"), (PATTERNED,)),
+        *itertools.product(("official", "overview", "casual"), PATTERNED),
     ],
 )
 def test_int16_is_close_to_float32_in_random_play(preset: str, config: NetConfig) -> None:
@@ -245,7 +248,7 @@ def test_exp_against_numpy() -> None:
     assert 0.0 <= _kernels.exp(np.float32(-1e30)) < 1e-35
 
 
-@pytest.mark.parametrize("config", [NetConfig(), PATTERNED])
+@pytest.mark.parametrize("config", [NetConfig(), *PATTERNED])
 @pytest.mark.parametrize("precision", ["float32", "int16"])
 def test_results_do_not_depend_on_the_batch(precision: str, config: NetConfig) -> None:
     evaluator = CompiledEvaluator(lively_net(OFFICIAL, config), OFFICIAL, precision)
