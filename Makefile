@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help train test test-slow test-extras test-browser test-gnubg test-yardsticks yardsticks evaluate benchmark \
+.PHONY: help install train test test-slow test-extras test-browser test-gnubg test-yardsticks yardsticks evaluate benchmark \
 	lint clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
+
+install: $(VENV)/.installed ## Only create .venv and install into it
 
 train: $(VENV)/.installed ## Train the quick bot (about 3 minutes of training) and play it against the baselines
 	$(BIN)/python scripts/train.py experiment=quick

@@ -1,12 +1,16 @@
 """The commands behind scripts/: the only place that knows hydra. Below it there are plain dataclasses."""
 
+import contextlib
+import copy
 import dataclasses
+import difflib
 import inspect
+import os
 import secrets
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +19,9 @@ import hydra
 import numpy as np
 from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig, OmegaConf
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from omegaconf import BooleanNode, DictConfig, FloatNode, IntegerNode, ListConfig, OmegaConf, StringNode
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -26,6 +32,7 @@ from nardy_rl.config import (
     AnalyseConfig,
     BearoffConfig,
     BearoffErrorConfig,
+    CompareConfig,
     CubeDecisionConfig,
     ErrorCurveConfig,
     ErrorRateConfig,
@@ -42,6 +49,7 @@ from nardy_rl.config import (
 )
 
 if TYPE_CHECKING:
+    from nardy_rl.agents.rollout import RolloutSettings
     from nardy_rl.rules.spec import Rules
     from nardy_rl.value.evaluator import Evaluator
 
@@ -50,6 +58,8 @@ _CONFIGS = [folder for folder in (Path.cwd() / "configs", Path(__file__).parents
 
 _LONGEST_ERROR = 2_000
 """Characters of a message that are shown: a broken file may have a line of millions."""
+_MOST_PLIES = 4
+"""How far search may look: `agents.registry` knows @0ply to @4ply."""
 
 
 def train() -> None:
@@ -133,11 +143,23 @@ def analyse() -> None:
     run("analyse", AnalyseConfig, lambda config: _analyse(config, file))
 
 
+def compare_trainers() -> None:
+    """Runs the comparison of docs/training_comparison.md: `python scripts/compare_trainers.py [games=60_000]`."""
+    run("compare", CompareConfig, _compare)
+
+
+def search_speed(schema: type[Any], measure: Callable[[Any], int]) -> None:
+    """Runs benchmarks/search_speed.py, which is no part of the package, so its script brings schema and command."""
+    run("search_speed", schema, lambda config: _search_speed(config, measure))
+
+
 def _train(config: TrainConfig) -> int:
     from nardy_rl.evaluation.arena import match_table  # noqa: PLC0415  (torch loads after a mistyped option is found)
     from nardy_rl.training.display import RichDisplay  # noqa: PLC0415
     from nardy_rl.training.train import final_matches, train  # noqa: PLC0415
 
+    if config.resume is None:
+        _check_folder(config.runs_dir, "runs_dir")
     console = Console()
     with RichDisplay(console) as display:
         outcome = train(config, display, given=_given())
@@ -167,8 +189,8 @@ def _evaluate(config: EvaluateConfig) -> int:
 
     rules = make_rules(config.rules, config.options)
     config.agents = config.agents or [KEPT_NETS[rules.geometry], BASELINES[rules.geometry][-1], "random"]
-    _check_json(config.json)
     check_cube(config, rules)
+    _check_net(config.luck)
     luck = None if config.luck is None else load_judge(config.luck, rules)
     bearoff = find_table(rules)
     matches = len(config.agents) * (len(config.agents) - 1) // 2
@@ -187,19 +209,62 @@ def _evaluate(config: EvaluateConfig) -> int:
     return 0
 
 
-def _check_json(path: str | None, name: str = "json") -> None:
+def _check_file(path: str | None, name: str = "json") -> None:
     """Raises a ValueError that begins with `name` unless a file of that name can be written."""
-    if path is not None and not Path(path).parent.is_dir():
-        raise ValueError(f"{name}={path}: there is no folder {Path(path).parent}")
-    if path is not None and Path(path).is_dir():
+    if path is None:
+        return
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise ValueError(
+            f"{name}={path}: {folder} is a file" if folder.exists() else f"{name}={path}: there is no folder {folder}"
+        )
+    if Path(path).is_dir():
         raise ValueError(f"{name}={path} is a folder; give the name of a file")
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"{name}={path}: you may not write to the folder {folder}")
+
+
+def _check_folder(path: str | None, name: str) -> None:
+    """Raises a ValueError that begins with `name` unless there is a folder of that name, or one can be made."""
+    if path is None:
+        return
+    whole = Path(path).absolute()
+    there = next(part for part in (whole, *whole.parents) if part.exists())
+    if not there.is_dir():
+        raise ValueError(f"{name}={path}: {there} is a file; give a folder")
+    if not os.access(there, os.W_OK):
+        raise ValueError(f"{name}={path}: you may not write to the folder {there}")
+
+
+def _check_net(spec: str | None) -> None:
+    """Raises a ValueError for the spec of an agent that is more or less than a net; folders are for others to check."""
+    from nardy_rl.agents.registry import AGENT_KINDS  # noqa: PLC0415
+
+    if spec is None or Path(spec).is_dir() or spec.startswith("gnubg:"):
+        return
+    if spec in AGENT_KINDS or "@" in spec or spec.startswith("external:"):
+        raise ValueError(
+            f"{spec} is not a checkpoint: this takes a net, the folder of a checkpoint or of a run, without @1ply"
+        )
+
+
+def _check_trials(rollout: "RolloutSettings") -> None:
+    """Raises a ValueError if there are fewer trials than `min_trials`: who lowers one must lower the other."""
+    if 0 < rollout.trials < rollout.min_trials and rollout.trials % 36 == 0:
+        raise ValueError(
+            f"rollout.trials={rollout.trials} is less than rollout.min_trials={rollout.min_trials}; "
+            f"give rollout.min_trials={rollout.trials} too, or more trials"
+        )
 
 
 def _rollout(config: RolloutCommandConfig) -> int:
-    from nardy_rl.evaluation.decision import as_json, as_table, roll_out  # noqa: PLC0415
+    from nardy_rl.evaluation.decision import as_json, as_table, roll_out, table_used  # noqa: PLC0415
     from nardy_rl.files import write_json  # noqa: PLC0415
 
-    _check_json(config.json)
+    _check_file(config.state, "state")
+    _check_net(config.agent)
+    _check_trials(config.rollout)
+    bearoff = table_used(config)
     _terminate_like_ctrl_c()
     try:
         with _progress() as progress:
@@ -210,8 +275,10 @@ def _rollout(config: RolloutCommandConfig) -> int:
             Console().print(f"Stopped. The same command goes on from {config.state}", soft_wrap=True)
         return 130
     Console().print(as_table(found))
+    if bearoff is not None:
+        Console().print(f"Nets play endgames by {bearoff}", soft_wrap=True, markup=False, highlight=False)
     if config.json is not None:
-        write_json(Path(config.json), as_json(config, found))
+        write_json(Path(config.json), as_json(config, found, bearoff))
     return 0
 
 
@@ -250,7 +317,6 @@ def _cube(config: CubeDecisionConfig) -> int:
     from nardy_rl.rules.notation import draw_board  # noqa: PLC0415
     from nardy_rl.rules.spec import make_rules  # noqa: PLC0415
 
-    _check_json(config.json)
     judged = judge_cube(config)
     console = Console(highlight=False)
     for text in (draw_board(judged.position.board, make_rules("short")), situation(judged), probabilities_text(judged)):
@@ -273,6 +339,7 @@ def _league(config: LeagueConfig) -> int:
         write_report,
     )
 
+    _check_folder(config.leagues_dir, "leagues_dir")
     league = open_league(config, _given())
     console = Console()
     _terminate_like_ctrl_c()
@@ -363,8 +430,11 @@ def _analyse(config: AnalyseConfig, file: str | None) -> int:
     if config.worst < 0:
         raise ValueError(f"worst={config.worst} is not allowed; give 0 or more")
     check_depth(config.depth)
-    _check_json(config.json)
-    _check_json(config.html, "html")
+    _check_file(config.json)
+    _check_file(config.html, "html")
+    _check_net(config.agent)
+    if config.depth == "rollout":
+        _check_trials(config.rollout)
     files = [path.resolve() for path in (source, *map(Path, filter(None, (config.html, config.json))))]
     if len(set(files)) < len(files):
         raise ValueError("html and json are files of their own, other than the games")
@@ -405,6 +475,10 @@ def _build_bearoff(config: BearoffConfig) -> int:
         table = load_table(config.check, whole=True)
         console.print(f"{table.name} is whole: {table.equities.size:,} equities", soft_wrap=True, highlight=False)
         return 0
+    if not config.max_gb > 0:
+        raise ValueError(f"max_gb={config.max_gb:g} is not allowed; give more than 0")
+    _check_folder(config.folder or str(tables_folder()), "folder")
+    _check_file(config.one_sided, "one_sided")
     rules = make_rules(config.rules, config.options)
     size = table_bytes(config.men, rules, config.points) / 1e9
     if size > config.max_gb:
@@ -443,6 +517,7 @@ def _bearoff_error(config: BearoffErrorConfig) -> int:
     from nardy_rl.value.checkpoint import load_checkpoint  # noqa: PLC0415
     from nardy_rl.value.evaluator import CompiledEvaluator  # noqa: PLC0415
 
+    _check_net(config.agent)
     rules = make_rules(config.rules, config.options)
     table = find_table(rules) if config.table is None else load_table(config.table, rules)
     if table is None:
@@ -469,8 +544,11 @@ def _reference_set(config: ReferenceSetConfig) -> int:
     from nardy_rl.evaluation.reference_set import build_reference_set, save_reference_set  # noqa: PLC0415
 
     out = Path(config.out)
-    if not out.parent.is_dir():
-        raise ValueError(f"out={out}: there is no folder {out.parent}")
+    _check_file(config.out, "out")
+    _check_folder(config.work, "work")
+    for net in (config.judge, *config.players):
+        _check_net(net)
+    _check_trials(config.rollout)
     _terminate_like_ctrl_c()
     try:
         with _progress() as progress:
@@ -493,7 +571,6 @@ def _error_rate(config: ErrorRateConfig) -> int:
 
     if config.worst < 0:
         raise ValueError(f"worst={config.worst} is not allowed; give 0 or more")
-    _check_json(config.json)
     reference = load_reference_set(config.reference, config.rules)
     spec = config.agent or KEPT_NETS[reference.rules.geometry]
     agent = make_agent(spec, reference.rules, search=config.search, external=config.external)
@@ -520,7 +597,9 @@ def _error_curve(config: ErrorCurveConfig) -> int:
 
     if not config.runs:
         raise ValueError('give runs, as in "runs=[runs/first,runs/second]"')
-    _check_json(config.out, "out")
+    if Path(config.out).suffix.lower() != ".svg":
+        raise ValueError(f"out={config.out} is not allowed: the picture is an SVG; give a name that ends in .svg")
+    _check_file(config.out, "out")
     reference = load_reference_set(config.reference, config.rules)
     nets = saved_nets([Path(run) for run in config.runs])
     with _progress() as progress:
@@ -546,9 +625,12 @@ def _opening_book(config: OpeningBookConfig) -> int:
     from nardy_rl.files import write_text  # noqa: PLC0415
 
     console = Console()
+    _check_file(config.page, "page")
     if config.build:
-        if not Path(config.out).parent.is_dir():
-            raise ValueError(f"out={config.out}: there is no folder {Path(config.out).parent}")
+        _check_file(config.out, "out")
+        _check_folder(config.state, "state")
+        _check_net(config.judge)
+        _check_trials(config.rollout)
         _terminate_like_ctrl_c()
         try:
             with _progress() as progress:
@@ -575,9 +657,28 @@ def _opening_book(config: OpeningBookConfig) -> int:
 def _pictures(config: PicturesConfig) -> int:
     from nardy_rl.training.pictures import save_pictures  # noqa: PLC0415
 
+    _check_folder(config.out, "out")
     for path in save_pictures(Path(config.run), Path(config.out), config.seed, config.turn):
         Console().print(f"Wrote {path}", soft_wrap=True)
     return 0
+
+
+def _compare(config: CompareConfig) -> int:
+    from nardy_rl.training.comparison import compare  # noqa: PLC0415  (torch loads after a mistyped option is found)
+
+    _check_folder(config.out, "out")
+    _check_folder(config.runs_dir, "runs_dir")
+    print(compare(config, say=lambda line: print(line, flush=True)))
+    return 0
+
+
+def _search_speed(config: Any, measure: Callable[[Any], int]) -> int:
+    if not 0 <= config.plies <= _MOST_PLIES:
+        raise ValueError(f"plies={config.plies} is not allowed; give 0 to {_MOST_PLIES}")
+    if config.games < 1:
+        raise ValueError(f"games={config.games} is not allowed; give 1 or more")
+    _check_net(config.checkpoint)
+    return measure(config)
 
 
 def _terminate_like_ctrl_c() -> None:
@@ -620,6 +721,104 @@ def _quoted(argument: str) -> str:
     return argument if plain else f"{name}{equals}'{value}'"
 
 
+def _option_names(node: DictConfig, prefix: str = "") -> list[str]:
+    """The dotted names of all options, those of options within options too."""
+    names = []
+    for key in map(str, node):
+        names.append(f"{prefix}{key}")
+        child = node._get_node(key)
+        if isinstance(child, DictConfig) and not child._is_none():
+            names += _option_names(child, f"{prefix}{key}.")
+    return names
+
+
+def _added(values: DictConfig, prefix: str = "") -> list[str]:
+    """The dotted names of options that no dataclass has: `+name=value` makes hydra add them."""
+    schema = OmegaConf.get_type(values)
+    known = {field.name for field in dataclasses.fields(schema)} if dataclasses.is_dataclass(schema) else None
+    names = []
+    for key in map(str, values):
+        child = values._get_node(key)
+        if known is not None and key not in known:
+            names.append(f"{prefix}{key}")
+        elif isinstance(child, DictConfig) and not child._is_none():
+            names += _added(child, f"{prefix}{key}.")
+    return names
+
+
+def _no_option(name: str, schema: DictConfig) -> str:
+    """What to say of an option that does not exist."""
+    names = [*_option_names(schema), "experiment"]
+    within = [known for known in names if known.endswith(f".{name}")]
+    alike = within[:1] or difflib.get_close_matches(name, names, n=1)
+    return f"no option {name!r}; " + (f"did you mean {alike[0]}?" if alike else "--help lists them all")
+
+
+_KINDS: dict[type[Any], str] = {
+    BooleanNode: "true or false",
+    FloatNode: "a number",
+    IntegerNode: "a whole number",
+    ListConfig: "a list, as [A,B]",
+    StringNode: "a text",
+}
+"""What a value of the wrong type should have been, by the kind of its node."""
+
+
+def _mistake(error: HydraException, schema: DictConfig) -> str:
+    """What is wrong with the command line, in one line: hydra takes several, and advises a +, which is wrong here."""
+    cause, text = error.__cause__, str(error)
+    if isinstance(error, OverrideParseException):
+        return (
+            f"{error.override!r} cannot be read; options are given as name=value, texts with signs as name=\"'a, b'\""
+        )
+    if isinstance(error, MissingConfigException) and error.options:
+        wanted = (error.missing_cfg_file or "").rpartition("/")
+        return f"{wanted[0]}={wanted[2]!r} is not allowed; choose one of {', '.join(error.options)}"
+    if isinstance(cause, ConfigKeyError | ConfigAttributeError) and cause.full_key and "override" in text:
+        return _no_option(cause.full_key, schema)
+    _, merging, override = text.partition("Error merging override ")
+    if merging and isinstance(cause, OmegaConfBaseException):
+        name, _, value = override.lstrip("+").partition("=")
+        item = cause.full_key or name  # `name` itself, or something within its value
+        parent, _, last = name.rpartition(".")
+        owner = OmegaConf.select(schema, parent) if parent else schema
+        node = owner._get_node(last) if item == name and isinstance(owner, DictConfig) else None
+        said = f"{name}={value.strip(chr(39))!r} is not allowed"
+        kind = _KINDS.get(type(node))
+        if kind is not None:
+            return f"{said}; give {kind}"
+        if isinstance(node, DictConfig):
+            return f"{said}; give its parts, as {name}.{next(map(str, node), 'part')}=..."
+        return f"{said}: {item}: {str(cause).splitlines()[0]}"
+    if text.startswith("Could not append to config."):
+        return f"{text.split(chr(39))[1]} is an option already; write it without the +"
+    if text.startswith("Ambiguous value for argument"):
+        return f"{text.splitlines()[0]}; write a list as name=[a,b], a text as name=\"'a,b'\""
+    parts = [part.strip().splitlines()[0] for part in (text, str(cause or "")) if part.strip()]
+    return ": ".join(parts)
+
+
+def _say_error(text: str) -> None:
+    """One line on standard error."""
+    text = text if len(text) <= _LONGEST_ERROR else f"{text[:_LONGEST_ERROR]} ..."
+    Console(stderr=True).print(f"[red]error:[/] {escape(text)}", highlight=False, emoji=False, soft_wrap=True)
+
+
+@contextlib.contextmanager
+def _hydra_raises() -> Iterator[None]:
+    """Within the block hydra raises what it finds wrong; else it prints it and exits."""
+    name = "HYDRA_FULL_ERROR"
+    before = os.environ.get(name)
+    os.environ[name] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = before
+
+
 def run(name: str, schema: type[Any], command: Callable[[Any], int]) -> None:
     """Reads the command line into an instance of `schema` and runs `command`; a mistake ends with one clear line."""
     store = ConfigStore.instance()
@@ -640,18 +839,20 @@ def run(name: str, schema: type[Any], command: Callable[[Any], int]) -> None:
             },
         },
     )
-    code = 0
+    code, options = 0, copy.deepcopy(node)
 
     def main(values: DictConfig) -> None:
         nonlocal code
         try:
+            added = _added(values)
+            if added:
+                raise ValueError(_no_option(added[0], options))
             config = OmegaConf.to_object(values)
             assert dataclasses.is_dataclass(config)
+            _check_file(getattr(config, "json", None))  # every command's, before its work
             code = command(config)
         except (ValueError, OSError) as error:
-            text = str(error)
-            text = text if len(text) <= _LONGEST_ERROR else f"{text[:_LONGEST_ERROR]} ..."
-            Console(stderr=True).print(f"[red]error:[/] {escape(text)}", highlight=False, emoji=False)
+            _say_error(str(error))
             code = 2
         except KeyboardInterrupt:
             code = 130
@@ -660,7 +861,14 @@ def run(name: str, schema: type[Any], command: Callable[[Any], int]) -> None:
     # nardy_rl/rules for such groups; from a script it searches nothing but the search path.
     main.__module__ = "__main__"
     sys.argv[1:] = [_quoted(argument) for argument in sys.argv[1:]]
-    hydra.main(version_base=None, config_path=None, config_name=name)(main)()
+    try:
+        with _hydra_raises():
+            hydra.main(version_base=None, config_path=None, config_name=name)(main)()
+    except HydraException as error:
+        _say_error(_mistake(error, options))
+        code = 2
+    except KeyboardInterrupt:
+        code = 130
     sys.stdout.flush()
     if code:
         sys.exit(code)

@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,20 @@ from typing import Any
 def new_folder(path: Path) -> Iterator[Path]:
     """A temporary folder beside `path` that takes its name if the block succeeds, and is removed otherwise.
 
-    An existing folder of that name is replaced, and only removed once the new one is whole.
+    An existing folder of that name is replaced if all its files have successors of the same names, and only removed
+    once the new one is whole.
+
+    Raises:
+        FileExistsError: See `check_replaceable`.
     """
+    check_replaceable(path, None)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     try:
         yield temporary
         temporary.chmod(0o755)
         if path.exists():
+            check_replaceable(path, [entry.name for entry in temporary.iterdir()])
             old = Path(tempfile.mkdtemp(prefix=f".{path.name}.old.", dir=path.parent))
             os.replace(path, old / path.name)
             os.replace(temporary, path)
@@ -31,6 +37,27 @@ def new_folder(path: Path) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
+
+
+def check_replaceable(path: Path, names: Collection[str] | None) -> None:
+    """Makes sure that a new folder may take the name `path` without taking anything of another kind away.
+
+    Args:
+        path: The folder to be.
+        names: The files it will hold; None if that is not known yet.
+
+    Raises:
+        FileExistsError: `path` is no name of its own, or stands for something else than such a folder.
+    """
+    if path.name in ("", ".."):
+        raise FileExistsError(f"{str(path)!r} is not the name of a new folder")
+    if not path.exists():
+        return
+    if path.is_symlink() or not path.is_dir():
+        raise FileExistsError(f"{path} is in the way: it is not a folder")
+    foreign = sorted(entry.name for entry in path.iterdir() if names is not None and entry.name not in names)
+    if foreign:
+        raise FileExistsError(f"{path} is in the way: it holds {foreign[0]!r}, which would be lost; give another name")
 
 
 def write_bytes(path: Path, content: bytes) -> None:

@@ -3,10 +3,12 @@
 import sys
 from pathlib import Path
 
+from interrupts import importing
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.speed import BenchmarkConfig, measure
-from nardy_rl.cli import run
-
 if __name__ == "__main__":
+    with importing():
+        from benchmarks.speed import BenchmarkConfig, measure
+        from nardy_rl.cli import run
     run("benchmark", BenchmarkConfig, measure)

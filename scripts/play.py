@@ -1,6 +1,8 @@
 """See `nardy_rl.cli.play`."""
 
-from nardy_rl.cli import play
+from interrupts import importing
 
 if __name__ == "__main__":
+    with importing():
+        from nardy_rl.cli import play
     play()

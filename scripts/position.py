@@ -1,6 +1,8 @@
 """See `nardy_rl.cli.position`."""
 
-from nardy_rl.cli import position
+from interrupts import importing
 
 if __name__ == "__main__":
+    with importing():
+        from nardy_rl.cli import position
     position()

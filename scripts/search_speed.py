@@ -3,10 +3,12 @@
 import sys
 from pathlib import Path
 
+from interrupts import importing
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.search_speed import SearchSpeedConfig, measure
-from nardy_rl.cli import run
-
 if __name__ == "__main__":
-    run("search_speed", SearchSpeedConfig, measure)
+    with importing():
+        from benchmarks.search_speed import SearchSpeedConfig, measure
+        from nardy_rl.cli import search_speed
+    search_speed(SearchSpeedConfig, measure)

@@ -1,6 +1,8 @@
 """See `nardy_rl.cli.train`."""
 
-from nardy_rl.cli import train
+from interrupts import importing
 
 if __name__ == "__main__":
+    with importing():
+        from nardy_rl.cli import train
     train()

@@ -2,13 +2,15 @@
 
 A table is a folder with `equities.npy` (see `two_sided.Table`), which is mapped into memory, not read, and `meta.json`
 (format, the rule options it belongs to, men, scale, checksums, build time). It appears whole or not at all, and is
-refused if anything is wrong with it.
+refused if anything is wrong with it. meta.json has a checksum of itself too: what it says decides what the equities
+mean and which positions they belong to, and no other check would see a changed scale.
 
 Agents look for tables in the folder that the environment variable NARDY_RL_TABLES names, `tables` if it is not set; if
 it is set to nothing, none are used.
 """
 
 import dataclasses
+import fnmatch
 import functools
 import hashlib
 import importlib.metadata
@@ -32,6 +34,10 @@ from nardy_rl.rules.spec import CHECKERS, HOME, Rules
 FORMAT = 1
 """Changes with the numbering of positions or the meaning of an entry."""
 EQUITIES, META = "equities.npy", "meta.json"
+META_CHECKSUM = "meta_sha256"
+"""Entry of meta.json: the checksum of all its other entries."""
+NAMES = "bearoff-*men-*"
+"""What tables are called (`build_table`), as a pattern."""
 VARIABLE, DEFAULT_FOLDER = "NARDY_RL_TABLES", "tables"
 
 CHECKED_WHOLE = 512 << 20
@@ -187,6 +193,7 @@ def save_table(table: BearoffTable, folder: str | Path, provenance: dict[str, An
         "version": importlib.metadata.version("nardy_rl"),
         **provenance,
     }
+    meta[META_CHECKSUM] = _meta_checksum(meta)
     with new_folder(path) as new:
         np.save(new / EQUITIES, table.equities.astype("<i2", copy=False), allow_pickle=False)
         (new / EQUITIES).chmod(0o644)
@@ -241,12 +248,16 @@ def tables_folder() -> Path:
 def find_table(rules: Rules, folder: str | Path | None = None) -> BearoffTable | None:
     """The largest table for these rules in `folder`, or in the folder of tables (see the module); None if it has none.
 
+    The meta.json of every table there is checked, for it decides which table is taken; the equities only of that one.
+
     Raises:
-        TableError: A table there is damaged.
-        ValueError: The folder that NARDY_RL_TABLES names does not exist.
+        TableError: The meta.json of a table there is missing or damaged, the table to be taken is damaged, or the
+            folder is itself a table.
+        ValueError: The folder that NARDY_RL_TABLES names does not exist, or no table is in it.
     """
     if rules.block_rule == "forbid":
         return None
+    named = None
     if folder is None:
         named = os.environ.get(VARIABLE)
         if named == "":
@@ -254,18 +265,48 @@ def find_table(rules: Rules, folder: str | Path | None = None) -> BearoffTable |
         folder = tables_folder()
         if named and not folder.is_dir():
             raise ValueError(f"{VARIABLE}={named}: there is no such folder")
+    found = _tables_in(Path(folder))
+    if named and not found:  # most likely the wrong folder, and nothing else would tell
+        raise ValueError(
+            f"{VARIABLE}={named}: no bear-off table is in that folder; name the one that holds the folders of tables, "
+            f"or nothing ({VARIABLE}=) to use none"
+        )
     fitting: list[tuple[int, str]] = []
-    for path in sorted(Path(folder).glob(f"[!.]*/{META}")):
-        meta = read_meta(path.parent)
+    for path in found:
+        meta = read_meta(path)
         try:
             if meta["rules"] == rules_key(rules, int(meta["men"])):
-                fitting.append((int(meta["shape"][1]), str(path.parent)))
+                fitting.append((int(meta["shape"][1]), str(path)))
         except (KeyError, TypeError, IndexError, ValueError) as error:
-            raise TableError(f"{path} is damaged: {error!r}") from error
+            raise TableError(f"{path / META} is damaged: {error!r}") from error
     if not fitting:
         return None
     largest = max(fitting)[1]
     return _loaded(largest, (Path(largest) / META).stat().st_mtime_ns)
+
+
+def _tables_in(folder: Path) -> list[Path]:
+    """Folders of all tables in `folder`, also of those that miss a file, or are a link that leads nowhere.
+
+    Raises:
+        TableError: `folder` is itself a table, or cannot be read.
+    """
+    if not folder.is_dir():
+        return []
+    if _is_table(folder):
+        raise TableError(
+            f"{folder} is itself a bear-off table; name the folder that holds it: {folder.absolute().parent}"
+        )
+    try:
+        inside = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    except OSError as error:
+        raise TableError(f"{folder} cannot be searched for bear-off tables: {error}") from error
+    return [path for path in inside if _is_table(path) or (fnmatch.fnmatch(path.name, NAMES) and not path.is_file())]
+
+
+def _is_table(folder: Path) -> bool:
+    """Does it hold a file of a table. One that misses the other is still found, so that it can be refused."""
+    return os.path.lexists(folder / META) or os.path.lexists(folder / EQUITIES)
 
 
 @functools.lru_cache(maxsize=8)
@@ -275,20 +316,32 @@ def _loaded(path: str, changed: int) -> BearoffTable:
 
 
 def read_meta(folder: Path) -> dict[str, Any]:
-    """meta.json of a table's folder.
+    """meta.json of a table's folder, all of it checked.
 
     Raises:
-        TableError: It is missing, damaged, or of another format.
+        TableError: It is missing, damaged, of another format, or has no checksum of itself (older tables).
     """
     try:
         meta = json.loads((folder / META).read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise TableError(f"{folder} is no bear-off table: it has no {META}") from error
+        raise TableError(f"{folder} is damaged, or no bear-off table: it has no {META}; build it again") from error
     except (OSError, ValueError, RecursionError) as error:
         raise TableError(f"{folder / META} is damaged: {error}") from error
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise TableError(f"{folder / META} is damaged, or not of format {FORMAT}, which this version reads")
+    if META_CHECKSUM not in meta:
+        raise TableError(
+            f"{folder / META} is damaged, or of an older version: it has no {META_CHECKSUM}; build it again"
+        )
+    if meta[META_CHECKSUM] != _meta_checksum(meta):
+        raise TableError(f"{folder / META} is damaged: its entries do not fit its own checksum; build it again")
     return meta
+
+
+def _meta_checksum(meta: dict[str, Any]) -> str:
+    """SHA-256 of all entries but the checksum itself, however they are ordered and spaced in the file."""
+    entries = {name: value for name, value in meta.items() if name != META_CHECKSUM}
+    return hashlib.sha256(json.dumps(entries, sort_keys=True).encode()).hexdigest()
 
 
 def _sample_checksum(equities: NDArray[np.int16]) -> str:

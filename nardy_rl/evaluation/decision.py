@@ -12,12 +12,14 @@ from rich.table import Table
 from nardy_rl.agents.luck import load_judge
 from nardy_rl.agents.rollout import Progress, rollout, rollout_candidates, top_candidates
 from nardy_rl.config import KEPT_NETS, RolloutCommandConfig
+from nardy_rl.endgame.tables import find_table
 from nardy_rl.evaluation.arena import Z95
 from nardy_rl.records.position_ids import read_position
 from nardy_rl.rules.board import Boards, check_boards
 from nardy_rl.rules.notation import format_play, format_position
 from nardy_rl.rules.reference import as_board, legal_plays
 from nardy_rl.rules.spec import OFF, Rules, make_rules
+from nardy_rl.value.yardsticks import GNUBG_PREFIX
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,13 +90,27 @@ def roll_out(config: RolloutCommandConfig, progress: Progress | None = None) -> 
     return sorted(found, key=lambda candidate: (candidate is not best, candidate.loss))
 
 
-def as_json(config: RolloutCommandConfig, found: list[Candidate]) -> dict[str, Any]:
-    """The result and all that it depends on, as plain JSON values."""
+def table_used(config: RolloutCommandConfig) -> str | None:
+    """Folder of the bear-off table that the rollout plays endgames by; None without one (gnubg has tables of its own).
+
+    Raises:
+        ValueError: As `endgame.tables.find_table`, or rules that do not exist.
+    """
+    rules = make_rules(config.rules, config.options)
+    if (config.agent or KEPT_NETS[rules.geometry]).startswith(GNUBG_PREFIX):
+        return None
+    table = find_table(rules)
+    return None if table is None else table.name
+
+
+def as_json(config: RolloutCommandConfig, found: list[Candidate], bearoff_table: str | None = None) -> dict[str, Any]:
+    """The result and all that it depends on, as plain JSON values; `bearoff_table` is that of `table_used`."""
     left_out = {"threads", "state", "json"}
     settings = {name: value for name, value in dataclasses.asdict(config).items() if name not in left_out}
     rules = make_rules(config.rules, config.options)
     settings["agent"] = config.agent or KEPT_NETS[rules.geometry]
     settings["position"] = config.position or format_position((rules.start, rules.start))
+    settings["bearoff_table"] = bearoff_table
     return {**settings, "plays": [dataclasses.asdict(candidate) for candidate in found]}
 
 

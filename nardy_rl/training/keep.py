@@ -8,7 +8,8 @@ from nardy_rl.agents.registry import make_agent
 from nardy_rl.agents.value import ValueAgent
 from nardy_rl.config import BASELINES, KeepConfig
 from nardy_rl.evaluation.arena import MatchResult, matches_as_json, round_robin
-from nardy_rl.value.checkpoint import load_checkpoint, save_checkpoint
+from nardy_rl.files import check_replaceable
+from nardy_rl.value.checkpoint import META, WEIGHTS, load_checkpoint, save_checkpoint
 from nardy_rl.value.evaluator import CompiledEvaluator
 from nardy_rl.value.packing import Packing, rounded
 
@@ -20,13 +21,15 @@ def keep(config: KeepConfig) -> list[MatchResult]:
 
     Raises:
         ValueError: The run is none, or an opponent or number is not allowed.
+        FileExistsError: `config.out` is the name of something else than a kept checkpoint.
     """
+    out = Path(config.out)
+    check_replaceable(out, (META, WEIGHTS))
     checkpoint = load_checkpoint(config.run)
     rules = checkpoint.rules
     packing = Packing(config.half, config.pattern_bits)
     checkpoint.net.load_state_dict(rounded(checkpoint.net.state_dict(), packing))
     judge = load_judge(config.luck, rules) if config.luck else None
-    out = Path(config.out)
     agent = ValueAgent(out.name, CompiledEvaluator(checkpoint.net, rules), rules)
     results: list[MatchResult] = []
     for spec in BASELINES[rules.geometry] if config.opponents is None else config.opponents:

@@ -43,6 +43,7 @@ from nardy_rl.value.checkpoint import (
 from nardy_rl.value.evaluator import CompiledEvaluator
 from nardy_rl.value.net import NetConfig, ValueNet, grown
 from nardy_rl.value.patterns import check_patterns
+from nardy_rl.value.stages import check_stages
 
 CONFIG = "config.json"
 STATE_TENSORS, STATE = "training.safetensors", "training.json"
@@ -211,6 +212,7 @@ def final_matches(outcome: Outcome) -> list[MatchResult]:
 def _start(config: TrainConfig) -> _Run:
     """A new run in a folder of its own."""
     rules = make_rules(config.rules, config.options)
+    check_stages(config.net.stages, rules)
     net, init = None, None
     if config.init is not None:
         start = load_checkpoint(config.init)
@@ -236,7 +238,13 @@ def _resume(config: TrainConfig, given: Collection[str] | None) -> _Run:
     if fixed:
         raise ValueError(f"{fixed[0]} cannot be given anew for a resumed run; only {', '.join(MAY_CHANGE)} can")
     path = Path(str(config.resume))
-    checkpoint = load_checkpoint(path)
+    try:
+        checkpoint = load_checkpoint(path)
+    except CheckpointError as error:
+        older = sorted((path / RUN_CHECKPOINTS).glob("[0-9]*"))[:-1]
+        if not older:
+            raise
+        raise CheckpointError(f"{error}. The checkpoint before it may be whole: resume={older[-1]}") from error
     folder = checkpoint.path.parent.parent
     try:
         if not (checkpoint.path / STATE).exists():

@@ -1,13 +1,15 @@
 """Checkpoints: a folder with the weights, who they are, and how to tell that they still say the same.
 
     weights.safetensors   the parameters, in 32 bits or fewer (see `value.packing`; loading runs no code)
-    meta.json             format, rules, features, net shape, seed, games, parent, evaluation, sentinel positions
+    meta.json             format, checksum of the weights, rules, features, net shape, seed, games, parent, evaluation,
+                          sentinel positions
 
 A folder appears whole or not at all: it is written under a temporary name and renamed. The sentinels are positions with
 the outputs the net had when it was saved; they are computed again on loading, and a mismatch is refused.
 """
 
 import dataclasses
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -76,6 +78,7 @@ def write_checkpoint(
         packing: How to write the weights; they must be numbers that it holds exactly (see `packing.rounded`).
     """
     save_tensors(folder / WEIGHTS, packed(net.state_dict(), packing))
+    checksum = _checksum(folder / WEIGHTS)
     boards, moved_first = sentinel_positions(rules)
     outputs = TorchEvaluator(net, rules).values(boards, moved_first)
     meta = {
@@ -84,6 +87,7 @@ def write_checkpoint(
         "rules": rules_as_dict(rules),
         "net": dataclasses.asdict(net.config),
         "outcomes": net.outcomes,
+        "weights_sha256": checksum,
         **provenance,
         "sentinels": {
             "boards": boards.tolist(),
@@ -143,6 +147,8 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     if net.outcomes != value_width(rules):
         raise CheckpointError(f"{folder / META}: {net.outcomes} outcomes do not fit scoring {rules.scoring!r}")
     try:
+        if meta.get("weights_sha256", "") not in ("", _checksum(folder / WEIGHTS)):
+            raise ValueError("its checksum is not that of meta.json")
         net.load_state_dict(unpacked(load_file(str(folder / WEIGHTS))))
     except FileNotFoundError as error:
         raise CheckpointError(f"{folder} has no {WEIGHTS}") from error
@@ -195,6 +201,10 @@ def sentinel_positions(rules: Rules) -> tuple[Boards, NDArray[np.bool_]]:
         if outcome[0] >= 0:
             games = new_games(games.stream + 1, rules)
     return np.stack(boards), np.array(moved_first)
+
+
+def _checksum(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _short(error: BaseException) -> str:

@@ -19,6 +19,9 @@ from nardy_rl.value.stages import ONE, stage_count, stages
 EQUITY_SCALE = 3.0 * CHECKERS
 """Largest result of the scoring `checkers`; its net learns equity divided by this (R5.3)."""
 
+LARGEST = 16_384
+"""Most units of a layer: beyond, a mistyped size would take all of a machine's memory."""
+
 
 @dataclasses.dataclass
 class NetConfig:
@@ -55,8 +58,9 @@ class ValueNet(nn.Module):
 
     def __init__(self, config: NetConfig, outcomes: int) -> None:
         super().__init__()
-        if config.hidden < 1 or config.hidden2 < 1:
-            raise ValueError(f"net sizes must be >= 1, not hidden={config.hidden}, hidden2={config.hidden2}")
+        for name, size in (("hidden", config.hidden), ("hidden2", config.hidden2)):
+            if not 1 <= size <= LARGEST:
+                raise ValueError(f"net.{name}={size} is not allowed; give 1 to {LARGEST}")
         self.config = config
         self.outcomes = outcomes
         self.stages = stage_count(config.stages)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.rules.board import Boards
-from nardy_rl.rules.spec import OFF, SLOTS
+from nardy_rl.rules.spec import OFF, SLOTS, Rules
 
 
 class Scheme(NamedTuple):
@@ -56,6 +56,12 @@ def stage_count(scheme: str) -> int:
     if scheme not in SCHEMES:
         raise ValueError(f"stages={scheme!r} is not allowed; choose one of {', '.join(SCHEMES)}")
     return 1 if SCHEMES[scheme] is None else STAGES
+
+
+def check_stages(scheme: str, rules: Rules) -> None:
+    """Raises a ValueError if the scheme is for another game than that of `rules`."""
+    if stage_count(scheme) > 1 and scheme != rules.geometry:
+        raise ValueError(f"stages={scheme!r} are for {scheme} nardy; give {ONE} or {rules.geometry}")
 
 
 def scheme_numbers(scheme: str) -> NDArray[np.int64]:

@@ -11,7 +11,9 @@ import pytest
 
 from nardy_rl.agents.base import Decisions
 from nardy_rl.agents.registry import make_agent
-from nardy_rl.endgame.tables import EQUITIES, build_table, load_table, save_table
+from nardy_rl.config import RolloutCommandConfig
+from nardy_rl.endgame.tables import EQUITIES, META, build_table, load_table, save_table
+from nardy_rl.evaluation.decision import table_used
 from nardy_rl.rules.board import flip
 from nardy_rl.rules.dice import ROLLS
 from nardy_rl.rules.notation import parse_position
@@ -58,6 +60,27 @@ def test_a_damaged_table_stops_the_agent(net: Path, tmp_path: Path, monkeypatch:
         make_agent(str(net), RULES)
 
 
+def test_an_edited_or_lost_meta_stops_the_agent(net: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, _ = save_table(build_table(2, RULES), tmp_path, {})
+    monkeypatch.setenv("NARDY_RL_TABLES", str(tmp_path))
+    text = (path / META).read_text()
+    for old, new in (("32767", "1"), ('"men": 2', '"men": 3'), ("last_roll", "none")):
+        assert old in text
+        (path / META).write_text(text.replace(old, new))
+        with pytest.raises(ValueError, match="damaged"):
+            make_agent(str(net), RULES)
+    (path / META).unlink()
+    with pytest.raises(ValueError, match=r"no meta\.json"):
+        make_agent(str(net), RULES)
+
+
+def test_a_rollout_by_gnubg_names_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, _ = save_table(build_table(2, make_rules("short")), tmp_path, {})
+    monkeypatch.setenv("NARDY_RL_TABLES", str(tmp_path))
+    assert table_used(RolloutCommandConfig(rules="short")) == str(path)
+    assert table_used(RolloutCommandConfig(rules="short", agent="gnubg:0")) is None
+
+
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     script = [sys.executable, str(ROOT / "scripts" / arguments[0]), *arguments[1:]]
     environment = {name: value for name, value in os.environ.items() if name != "NARDY_RL_TABLES"}
@@ -87,6 +110,25 @@ def test_commands(net: Path, tmp_path: Path) -> None:
     played = run("evaluate.py", f"agents=[{net},random]", "pairs=1", "threads=1", "json=results.json", cwd=tmp_path)
     assert f"Nets play endgames by tables/{path.name}" in played.stdout, played.stderr
     assert json.loads((tmp_path / "results.json").read_text())["bearoff_table"] == f"tables/{path.name}"
+
+    position = "position=off:12 2:3 | off:12 3:3"
+    few = ("rollout.trials=36", "rollout.min_trials=36", "json=rollout.json")
+    for known in (True, False):
+        if not known:
+            path.rename(tmp_path / "away")
+        rolled = run("rollout.py", position, "dice=21", f"agent={net}", *few, cwd=tmp_path)
+        assert rolled.returncode == 0, rolled.stderr
+        assert (f"Nets play endgames by tables/{path.name}" in rolled.stdout) == known
+        written = json.loads((tmp_path / "rollout.json").read_text())
+        assert written["bearoff_table"] == (f"tables/{path.name}" if known else None)
+    (tmp_path / "away").rename(path)
+
+    text = (path / META).read_text()
+    (path / META).write_text(text.replace("32767", "0"))
+    checked = run("build_bearoff.py", f"check=tables/{path.name}", cwd=tmp_path)
+    assert (checked.returncode, "is whole" in checked.stdout) == (2, False)
+    assert "meta.json is damaged" in checked.stderr
+    (path / META).write_text(text)
 
     too_large = run("build_bearoff.py", "men=15", cwd=tmp_path)
     assert too_large.returncode == 2

@@ -115,11 +115,11 @@ def test_a_table_of_other_rules_is_refused() -> None:
 
 
 def test_with_table_wraps_only_where_there_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NARDY_RL_TABLES", str(tmp_path))
     inner = net(MOSCOW)
     assert with_table(inner, MOSCOW) is inner
     assert table_of(inner) is None
     path, _ = save_table(TABLES[MOSCOW], tmp_path, {})
+    monkeypatch.setenv("NARDY_RL_TABLES", str(tmp_path))
     wrapped = with_table(inner, MOSCOW)
     found = table_of(wrapped)
     assert isinstance(found, BearoffTable)

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from nardy_rl.endgame import tables
-from nardy_rl.endgame.tables import EQUITIES, META, TableError, build_table, find_table, load_table, save_table
+from nardy_rl.endgame.tables import (
+    EQUITIES,
+    META,
+    META_CHECKSUM,
+    TableError,
+    build_table,
+    find_table,
+    load_table,
+    save_table,
+)
 from nardy_rl.rules.notation import parse_position
 from nardy_rl.rules.spec import make_rules
 
@@ -24,6 +33,12 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def copy(saved: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(saved, tmp_path / saved.name))
+
+
+def write_meta(folder: Path, **changes: object) -> None:
+    """Changes entries of meta.json, and its own checksum with them."""
+    meta = {**json.loads((folder / META).read_text()), **changes}
+    (folder / META).write_text(json.dumps({**meta, META_CHECKSUM: tables._meta_checksum(meta)}))
 
 
 def test_what_is_written_is_read(saved: Path) -> None:
@@ -76,10 +91,46 @@ def test_a_file_of_another_kind_is_refused(copy: Path, change: object, message: 
     ],
 )
 def test_a_meta_that_does_not_fit_is_refused(copy: Path, field: str, value: object, message: str) -> None:
-    meta = json.loads((copy / META).read_text())
-    (copy / META).write_text(json.dumps({**meta, field: value}))
+    write_meta(copy, **{field: value})
     with pytest.raises(TableError, match=message):
         load_table(copy)
+
+
+EDITS = {
+    "scale 0": ('"scale": 32767', '"scale": 0'),
+    "scale 1": ('"scale": 32767', '"scale": 1'),
+    "negative scale": ('"scale": 32767', '"scale": -32767'),
+    "men": ('"men": 4', '"men": 5'),
+    "points": ('"points": 6', '"points": 5'),
+    "points_lost": ("1.0", "2.0"),
+    "draw": ("last_roll", "none"),
+    "bear_off_choice": ('"free"', '"exact_first"'),
+    "shape": ("210", "211"),
+    "version": ('"version": "', '"version": "9'),
+    "provenance": ("1.5", "1.6"),
+    "no checksum": (META_CHECKSUM, "meta_sha1"),
+    "format": ('"format": 1', '"format": 2'),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edited_meta_is_refused_and_not_passed_over(copy: Path, edit: str) -> None:
+    text = (copy / META).read_text()
+    changed = text.replace(*EDITS[edit])
+    assert changed != text
+    (copy / META).write_text(changed)
+    refused = r"meta\.json is damaged"
+    with pytest.raises(TableError, match=refused):
+        load_table(copy, whole=True)
+    for rules in (OFFICIAL, MOSCOW):
+        with pytest.raises(TableError, match=refused):
+            find_table(rules, copy.parent)
+
+
+def test_meta_may_be_spaced_and_ordered_anyhow(copy: Path) -> None:
+    meta = json.loads((copy / META).read_text())
+    (copy / META).write_text(json.dumps(dict(reversed(meta.items()))))
+    load_table(copy, OFFICIAL)
 
 
 def test_missing_files_are_refused(copy: Path) -> None:
@@ -98,10 +149,9 @@ def test_a_large_table_is_checked_by_samples(copy: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(tables, "CHECKED_WHOLE", 0)
     monkeypatch.setattr(tables, "_SAMPLES", 2)
     monkeypatch.setattr(tables, "_SAMPLE_BYTES", 64)
-    meta = json.loads((copy / META).read_text())
     data = bytearray((copy / EQUITIES).read_bytes())
     sample = tables._sample_checksum(load_table(copy, whole=True).equities)
-    (copy / META).write_text(json.dumps({**meta, "sample_sha256": sample}))
+    write_meta(copy, sample_sha256=sample)
     data[10_000] ^= 1  # in no sample: only the whole checksum can tell
     (copy / EQUITIES).write_bytes(data)
     load_table(copy)
@@ -162,6 +212,61 @@ def test_a_damaged_table_is_not_passed_over(copy: Path) -> None:
     (copy / META).write_text("{}")
     with pytest.raises(TableError, match="is damaged"):
         find_table(OFFICIAL, copy.parent)
+
+
+@pytest.mark.parametrize("lost", [(META,), (META, EQUITIES)])
+@pytest.mark.parametrize("name", [None, "renamed"])
+def test_a_table_that_misses_files_is_not_passed_over(copy: Path, name: str | None, lost: tuple[str, ...]) -> None:
+    for file in lost:
+        (copy / file).unlink()
+    if name is not None:
+        copy = copy.rename(copy.parent / name)
+    if name is not None and len(lost) == 2:
+        assert find_table(OFFICIAL, copy.parent) is None, "an empty folder that has not the name of a table is none"
+    else:
+        with pytest.raises(TableError, match=r"is damaged, .* no meta\.json"):
+            find_table(OFFICIAL, copy.parent)
+
+
+def test_a_table_without_equities_is_not_passed_over(copy: Path) -> None:
+    (copy / EQUITIES).unlink()
+    with pytest.raises(TableError, match="missing or damaged"):
+        find_table(OFFICIAL, copy.parent)
+
+
+def test_a_link_that_leads_nowhere_is_not_passed_over(copy: Path) -> None:
+    elsewhere = copy.rename(copy.parent / ".elsewhere")
+    copy.symlink_to(elsewhere)
+    assert find_table(OFFICIAL, copy.parent) is not None
+    shutil.rmtree(elsewhere)
+    with pytest.raises(TableError, match="is damaged"):
+        find_table(OFFICIAL, copy.parent)
+
+
+def test_what_is_no_table_is_passed_over(copy: Path) -> None:
+    (copy.parent / "notes").mkdir()
+    (copy.parent / "notes" / "any.json").write_text("{}")
+    (copy.parent / f"{copy.name}.tar").write_text("packed")
+    (copy.parent / f".{copy.name}.unfinished").mkdir()
+    assert find_table(OFFICIAL, copy.parent) is not None
+
+
+def test_the_folder_of_a_table_is_no_folder_of_tables(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(tables.VARIABLE, str(copy))
+    for rules in (OFFICIAL, MOSCOW):
+        with pytest.raises(TableError, match=f"itself a bear-off table; name the folder that holds it: {copy.parent}"):
+            find_table(rules)
+    (copy / META).unlink()
+    with pytest.raises(TableError, match="itself a bear-off table"):
+        find_table(OFFICIAL)
+    monkeypatch.setenv(tables.VARIABLE, str(copy.parent.parent))
+    with pytest.raises(ValueError, match="no bear-off table is in that folder"):
+        find_table(OFFICIAL)
+    monkeypatch.delenv(tables.VARIABLE)
+    copy.rename(copy.parent / tables.DEFAULT_FOLDER)
+    monkeypatch.chdir(copy.parent)
+    with pytest.raises(TableError, match="itself a bear-off table"):
+        find_table(OFFICIAL)
 
 
 def test_lookup_by_hand() -> None:

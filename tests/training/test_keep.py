@@ -46,3 +46,19 @@ def test_patterns_in_fewer_bits(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="pattern_bits=9 is not allowed"):
         keep(KeepConfig(str(tmp_path / "t"), str(tmp_path / "again"), ["pips"], pairs=4, pattern_bits=9))
     assert not (tmp_path / "again").exists()
+
+
+def test_keeping_takes_nothing_else_away(tmp_path: Path) -> None:
+    match = MatchConfig(every_games=0, final_pairs=0)
+    done = train(TrainConfig("t", str(tmp_path), games=32, net=NetConfig(8, 4), batches=4, match=match))
+    nets = tmp_path / "nets"
+    keep(KeepConfig(str(tmp_path / "t"), str(nets / "one"), ["pips"], pairs=1))
+    keep(KeepConfig(str(tmp_path / "t"), str(nets / "one"), ["pips"], pairs=1))  # a kept net may be made anew
+    for out in (nets, done.checkpoint, tmp_path / "t"):
+        # an opponent that does not exist: nothing is played before the name is looked at
+        with pytest.raises(FileExistsError, match="is in the way: it holds"):
+            keep(KeepConfig(str(tmp_path / "t"), str(out), ["nobody"], pairs=1))
+    load_checkpoint(nets / "one")
+    load_checkpoint(tmp_path / "t")
+    with pytest.raises(FileExistsError, match="is not the name of a new folder"):
+        keep(KeepConfig(str(tmp_path / "t"), "", ["nobody"], pairs=1))

@@ -276,7 +276,9 @@ def test_the_run_folder_itself_is_a_checkpoint(tmp_path: Path) -> None:
         ({"average": -0.1}, "average=-0.1"),
         ({"rules": "none"}, "unknown rules 'none'"),
         ({"options": {"x": 1}}, "unknown rule option 'x'"),
-        ({"net": NetConfig(0, 4)}, "net sizes"),
+        ({"net": NetConfig(0, 4)}, "net.hidden=0 is not allowed; give 1 to 16384"),
+        ({"net": NetConfig(10**8, 4)}, "net.hidden=100000000 is not allowed"),
+        ({"net": NetConfig(stages="short")}, "stages='short' are for short nardy; give one or long"),
         ({"match": MatchConfig(opponents=["nobody"])}, "nobody"),
     ],
 )
@@ -342,3 +344,12 @@ def test_the_command_stopped_from_outside(tmp_path: Path, how: signal.Signals) -
     assert [p.name for p in resumed.checkpoint.parent.iterdir() if p.name.startswith(".")] == []
     lines = metrics.read_text().splitlines()
     assert all(json.loads(line)["games"] for line in lines)
+
+
+def test_a_damaged_newest_checkpoint_names_the_one_before(tmp_path: Path) -> None:
+    done = train(config(tmp_path, games=32))
+    (done.checkpoint / "weights.safetensors").write_bytes(b"x" * 50)
+    before = sorted((tmp_path / "t" / "checkpoints").iterdir())[-2]
+    with pytest.raises(CheckpointError, match=f"damaged .*The checkpoint before it may be whole: resume={before}"):
+        train(config(tmp_path, resume=str(tmp_path / "t")))
+    assert train(config(tmp_path, resume=str(before), games=40)).games == 40

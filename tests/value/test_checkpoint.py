@@ -31,6 +31,13 @@ def saved(tmp_path: Path) -> Path:
     return path
 
 
+def without_checksum(folder: Path) -> None:
+    """Makes a checkpoint one of those that were written before there were checksums."""
+    meta = json.loads((folder / META).read_text())
+    assert len(meta.pop("weights_sha256")) == 64
+    (folder / META).write_text(json.dumps(meta))
+
+
 def test_round_trip(saved: Path) -> None:
     checkpoint = load_checkpoint(saved)
     assert checkpoint.rules == RULES
@@ -111,6 +118,7 @@ def test_a_flipped_bit_in_the_weights(saved: Path) -> None:
     data = bytearray((saved / WEIGHTS).read_bytes())
     data[-2] ^= 0x40  # the exponent of the last number
     (saved / WEIGHTS).write_bytes(data)
+    without_checksum(saved)
     with pytest.raises(CheckpointError, match="does not give the outputs"):
         load_checkpoint(saved)
 
@@ -118,6 +126,9 @@ def test_a_flipped_bit_in_the_weights(saved: Path) -> None:
 def test_weights_of_another_net(saved: Path, tmp_path: Path) -> None:
     save_checkpoint(tmp_path / "other", make_net(NetConfig(16, 4), RULES, seed=9), RULES, {})
     shutil.copy(tmp_path / "other" / WEIGHTS, saved / WEIGHTS)
+    with pytest.raises(CheckpointError, match="its checksum is not that of"):
+        load_checkpoint(saved)
+    without_checksum(saved)
     with pytest.raises(CheckpointError, match="do not belong together"):
         load_checkpoint(saved)
     save_checkpoint(tmp_path / "larger", make_net(NetConfig(17, 4), RULES, seed=9), RULES, {})
@@ -133,7 +144,7 @@ def test_weights_of_another_net(saved: Path, tmp_path: Path) -> None:
         ({"features": "other"}, "features 'other'"),
         ({"rules": {"scoring": "nonsense"}}, "scoring='nonsense'"),
         ({"rules": {"no_such": 1}}, "unknown rule option"),
-        ({"net": {"hidden": 0, "hidden2": 1}}, "net sizes"),
+        ({"net": {"hidden": 0, "hidden2": 1}}, "net.hidden=0 is not allowed"),
         ({"net": {"hidden": 10**13, "hidden2": 1}}, "damaged"),
         ({"rules": None}, "damaged"),
         ({"outcomes": 9}, "do not fit"),
@@ -161,3 +172,22 @@ def test_an_agent_refuses_rules_its_net_was_not_made_for(saved: Path) -> None:
         ValueAgent.load(saved, make_rules("overview"))
     with pytest.raises(CheckpointError, match="short"):
         ValueAgent.load(saved, make_rules("short"))
+
+
+def test_a_few_bytes_of_the_weights(saved: Path) -> None:
+    weights = saved / WEIGHTS
+    content = bytearray(weights.read_bytes())
+    content[-400:-396] = b"xyzw"  # too few for the sentinels to notice
+    weights.write_bytes(content)
+    with pytest.raises(CheckpointError, match=r"is damaged or belongs to another net: its checksum is not that of"):
+        load_checkpoint(saved)
+
+
+def test_a_net_without_a_checksum_is_loaded(saved: Path) -> None:
+    without_checksum(saved)
+    load_checkpoint(saved)
+
+
+@pytest.mark.parametrize("kept", sorted(Path("checkpoints").iterdir()))
+def test_kept_nets_have_checksums(kept: Path) -> None:
+    assert load_checkpoint(kept).meta["weights_sha256"]

@@ -1,6 +1,7 @@
 """Weights in fewer bits: by hand, against a plain twin, whole files, and broken ones."""
 
 import itertools
+import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from nardy_rl.rules.spec import PRESETS
-from nardy_rl.value.checkpoint import WEIGHTS, CheckpointError, load_checkpoint, save_checkpoint
+from nardy_rl.value.checkpoint import META, WEIGHTS, CheckpointError, load_checkpoint, save_checkpoint
 from nardy_rl.value.features import ROWS
 from nardy_rl.value.net import NetConfig, ValueNet, make_net
 from nardy_rl.value.packing import BITS, Packing, packed, rounded, unpacked
@@ -124,6 +125,10 @@ def test_broken_files_are_refused(tmp_path: Path, damage: object) -> None:
     assert callable(damage)
     damage(tensors)
     save_file(tensors, path)
+    meta = tmp_path / "net" / META
+    written = json.loads(meta.read_text())
+    del written["weights_sha256"]  # which would speak first
+    meta.write_text(json.dumps(written))
     with pytest.raises(CheckpointError, match="is damaged or belongs to another net"):
         load_checkpoint(tmp_path / "net")
 
