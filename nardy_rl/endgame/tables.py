@@ -305,8 +305,8 @@ def _tables_in(folder: Path) -> list[Path]:
 
 
 def _is_table(folder: Path) -> bool:
-    """Does it hold a file of a table. One that misses the other is still found, so that it can be refused."""
-    return os.path.lexists(folder / META) or os.path.lexists(folder / EQUITIES)
+    """Does it hold equities. A meta.json alone says nothing: a folder of checkpoints has them too."""
+    return os.path.lexists(folder / EQUITIES)
 
 
 @functools.lru_cache(maxsize=8)

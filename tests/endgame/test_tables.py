@@ -246,6 +246,8 @@ def test_a_link_that_leads_nowhere_is_not_passed_over(copy: Path) -> None:
 def test_what_is_no_table_is_passed_over(copy: Path) -> None:
     (copy.parent / "notes").mkdir()
     (copy.parent / "notes" / "any.json").write_text("{}")
+    (copy.parent / "a_net").mkdir()
+    (copy.parent / "a_net" / META).write_text("{}")
     (copy.parent / f"{copy.name}.tar").write_text("packed")
     (copy.parent / f".{copy.name}.unfinished").mkdir()
     assert find_table(OFFICIAL, copy.parent) is not None
@@ -259,7 +261,8 @@ def test_the_folder_of_a_table_is_no_folder_of_tables(copy: Path, monkeypatch: p
     (copy / META).unlink()
     with pytest.raises(TableError, match="itself a bear-off table"):
         find_table(OFFICIAL)
-    monkeypatch.setenv(tables.VARIABLE, str(copy.parent.parent))
+    (copy.parent / "empty").mkdir()
+    monkeypatch.setenv(tables.VARIABLE, str(copy.parent / "empty"))
     with pytest.raises(ValueError, match="no bear-off table is in that folder"):
         find_table(OFFICIAL)
     monkeypatch.delenv(tables.VARIABLE)
