@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from nardy_rl.agents.base import Decisions, choose
+from nardy_rl.agents.registry import MOST_PLIES, check_net
 from nardy_rl.agents.search import SearchAgent, SearchConfig
 from nardy_rl.files import write_json
 from nardy_rl.rules.dice import TIES, bits, roll_dice
@@ -47,8 +48,11 @@ class SearchSpeedConfig:
 
 def measure(config: SearchSpeedConfig) -> int:
     """Searches all decisions at every depth, prints a table and writes `config.json`."""
-    if config.plies < 0 or config.games < 1:
-        raise ValueError(f"plies={config.plies}, games={config.games} are not allowed; give 0 and 1 or more")
+    if not 0 <= config.plies <= MOST_PLIES:
+        raise ValueError(f"plies={config.plies} is not allowed; give 0 to {MOST_PLIES}")
+    if config.games < 1:
+        raise ValueError(f"games={config.games} is not allowed; give 1 or more")
+    check_net(config.checkpoint)
     checkpoint = load_checkpoint(config.checkpoint)
     decisions, ties = self_play_decisions(checkpoint, config.games, config.seed)
     offsets = decisions.afterstates.offsets

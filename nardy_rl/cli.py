@@ -58,8 +58,6 @@ _CONFIGS = [folder for folder in (Path.cwd() / "configs", Path(__file__).parents
 
 _LONGEST_ERROR = 2_000
 """Characters of a message that are shown: a broken file may have a line of millions."""
-_MOST_PLIES = 4
-"""How far search may look: `agents.registry` knows @0ply to @4ply."""
 
 
 def train() -> None:
@@ -148,11 +146,6 @@ def compare_trainers() -> None:
     run("compare", CompareConfig, _compare)
 
 
-def search_speed(schema: type[Any], measure: Callable[[Any], int]) -> None:
-    """Runs benchmarks/search_speed.py, which is no part of the package, so its script brings schema and command."""
-    run("search_speed", schema, lambda config: _search_speed(config, measure))
-
-
 def _train(config: TrainConfig) -> int:
     from nardy_rl.evaluation.arena import match_table  # noqa: PLC0415  (torch loads after a mistyped option is found)
     from nardy_rl.training.display import RichDisplay  # noqa: PLC0415
@@ -181,6 +174,7 @@ def _train(config: TrainConfig) -> int:
 
 def _evaluate(config: EvaluateConfig) -> int:
     from nardy_rl.agents.luck import load_judge  # noqa: PLC0415
+    from nardy_rl.agents.registry import check_net  # noqa: PLC0415
     from nardy_rl.endgame.tables import find_table  # noqa: PLC0415
     from nardy_rl.evaluation.arena import MatchResult, forfeit_lines  # noqa: PLC0415
     from nardy_rl.evaluation.cube_arena import check_cube, evaluate, results_as_json, results_table  # noqa: PLC0415
@@ -190,7 +184,7 @@ def _evaluate(config: EvaluateConfig) -> int:
     rules = make_rules(config.rules, config.options)
     config.agents = config.agents or [KEPT_NETS[rules.geometry], BASELINES[rules.geometry][-1], "random"]
     check_cube(config, rules)
-    _check_net(config.luck)
+    check_net(config.luck)
     luck = None if config.luck is None else load_judge(config.luck, rules)
     bearoff = find_table(rules)
     matches = len(config.agents) * (len(config.agents) - 1) // 2
@@ -236,18 +230,6 @@ def _check_folder(path: str | None, name: str) -> None:
         raise ValueError(f"{name}={path}: you may not write to the folder {there}")
 
 
-def _check_net(spec: str | None) -> None:
-    """Raises a ValueError for the spec of an agent that is more or less than a net; folders are for others to check."""
-    from nardy_rl.agents.registry import AGENT_KINDS  # noqa: PLC0415
-
-    if spec is None or Path(spec).is_dir() or spec.startswith("gnubg:"):
-        return
-    if spec in AGENT_KINDS or "@" in spec or spec.startswith("external:"):
-        raise ValueError(
-            f"{spec} is not a checkpoint: this takes a net, the folder of a checkpoint or of a run, without @1ply"
-        )
-
-
 def _check_trials(rollout: "RolloutSettings") -> None:
     """Raises a ValueError if there are fewer trials than `min_trials`: who lowers one must lower the other."""
     if 0 < rollout.trials < rollout.min_trials and rollout.trials % 36 == 0:
@@ -258,11 +240,12 @@ def _check_trials(rollout: "RolloutSettings") -> None:
 
 
 def _rollout(config: RolloutCommandConfig) -> int:
+    from nardy_rl.agents.registry import check_net  # noqa: PLC0415
     from nardy_rl.evaluation.decision import as_json, as_table, roll_out, table_used  # noqa: PLC0415
     from nardy_rl.files import write_json  # noqa: PLC0415
 
     _check_file(config.state, "state")
-    _check_net(config.agent)
+    check_net(config.agent)
     _check_trials(config.rollout)
     bearoff = table_used(config)
     _terminate_like_ctrl_c()
@@ -414,6 +397,7 @@ def _net_of(spec: str, rules: "Rules") -> "Evaluator | None":
 
 
 def _analyse(config: AnalyseConfig, file: str | None) -> int:
+    from nardy_rl.agents.registry import check_net  # noqa: PLC0415
     from nardy_rl.analysis.game import Judge, analyse, check_depth  # noqa: PLC0415
     from nardy_rl.analysis.page import page  # noqa: PLC0415
     from nardy_rl.analysis.report import as_json, terminal_report  # noqa: PLC0415
@@ -432,7 +416,7 @@ def _analyse(config: AnalyseConfig, file: str | None) -> int:
     check_depth(config.depth)
     _check_file(config.json)
     _check_file(config.html, "html")
-    _check_net(config.agent)
+    check_net(config.agent)
     if config.depth == "rollout":
         _check_trials(config.rollout)
     files = [path.resolve() for path in (source, *map(Path, filter(None, (config.html, config.json))))]
@@ -510,6 +494,7 @@ def _build_bearoff(config: BearoffConfig) -> int:
 
 
 def _bearoff_error(config: BearoffErrorConfig) -> int:
+    from nardy_rl.agents.registry import check_net  # noqa: PLC0415
     from nardy_rl.agents.value import check_playable  # noqa: PLC0415
     from nardy_rl.endgame.tables import find_table, load_table  # noqa: PLC0415
     from nardy_rl.evaluation.bearoff_errors import bearoff_errors, errors_text  # noqa: PLC0415
@@ -517,7 +502,7 @@ def _bearoff_error(config: BearoffErrorConfig) -> int:
     from nardy_rl.value.checkpoint import load_checkpoint  # noqa: PLC0415
     from nardy_rl.value.evaluator import CompiledEvaluator  # noqa: PLC0415
 
-    _check_net(config.agent)
+    check_net(config.agent)
     rules = make_rules(config.rules, config.options)
     table = find_table(rules) if config.table is None else load_table(config.table, rules)
     if table is None:
@@ -541,13 +526,14 @@ def _keep(config: KeepConfig) -> int:
 
 
 def _reference_set(config: ReferenceSetConfig) -> int:
+    from nardy_rl.agents.registry import check_net  # noqa: PLC0415
     from nardy_rl.evaluation.reference_set import build_reference_set, save_reference_set  # noqa: PLC0415
 
     out = Path(config.out)
     _check_file(config.out, "out")
     _check_folder(config.work, "work")
     for net in (config.judge, *config.players):
-        _check_net(net)
+        check_net(net)
     _check_trials(config.rollout)
     _terminate_like_ctrl_c()
     try:
@@ -613,6 +599,7 @@ def _error_curve(config: ErrorCurveConfig) -> int:
 
 
 def _opening_book(config: OpeningBookConfig) -> int:
+    from nardy_rl.agents.registry import check_net  # noqa: PLC0415
     from nardy_rl.evaluation.opening_book import (  # noqa: PLC0415
         as_table,
         build_book,
@@ -629,7 +616,7 @@ def _opening_book(config: OpeningBookConfig) -> int:
     if config.build:
         _check_file(config.out, "out")
         _check_folder(config.state, "state")
-        _check_net(config.judge)
+        check_net(config.judge)
         _check_trials(config.rollout)
         _terminate_like_ctrl_c()
         try:
@@ -670,15 +657,6 @@ def _compare(config: CompareConfig) -> int:
     _check_folder(config.runs_dir, "runs_dir")
     print(compare(config, say=lambda line: print(line, flush=True)))
     return 0
-
-
-def _search_speed(config: Any, measure: Callable[[Any], int]) -> int:
-    if not 0 <= config.plies <= _MOST_PLIES:
-        raise ValueError(f"plies={config.plies} is not allowed; give 0 to {_MOST_PLIES}")
-    if config.games < 1:
-        raise ValueError(f"games={config.games} is not allowed; give 1 or more")
-    _check_net(config.checkpoint)
-    return measure(config)
 
 
 def _terminate_like_ctrl_c() -> None:

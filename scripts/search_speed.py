@@ -10,5 +10,5 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 if __name__ == "__main__":
     with importing():
         from benchmarks.search_speed import SearchSpeedConfig, measure
-        from nardy_rl.cli import search_speed
-    search_speed(SearchSpeedConfig, measure)
+        from nardy_rl.cli import run
+    run("search_speed", SearchSpeedConfig, measure)

@@ -41,6 +41,20 @@ AGENT_KINDS: dict[str, str] = {
 """What a spec can be, and in one line what that plays like."""
 
 
+MOST_PLIES = 4
+"""How far ahead search may look."""
+
+
+def check_net(spec: str | None) -> None:
+    """Raises a ValueError for the spec of an agent that is more or less than a net; folders are for others to check."""
+    if spec is None or Path(spec).is_dir() or spec.startswith(GNUBG_PREFIX):
+        return
+    if spec in AGENT_KINDS or "@" in spec or spec.startswith(PREFIX):
+        raise ValueError(
+            f"{spec} is not a checkpoint: this takes a net, the folder of a checkpoint or of a run, without @1ply"
+        )
+
+
 def make_agent(
     spec: str, rules: Rules, *, search: "SearchConfig | None" = None, external: ExternalConfig | None = None
 ) -> Agent:
@@ -95,9 +109,9 @@ def _net_agent(spec: str, path: str, way: str, rules: Rules, search: "SearchConf
 
     if spec == path:
         return ValueAgent.load(path, rules)
-    plies = re.fullmatch(r"([0-4])ply", way)
+    plies = re.fullmatch(rf"([0-{MOST_PLIES}])ply", way)
     if plies:
         from nardy_rl.agents.search import SearchAgent  # noqa: PLC0415
 
         return SearchAgent.load(spec, path, rules, int(plies[1]), search)
-    raise ValueError(f"there is no way to play called {way!r}; write @0ply to @4ply")
+    raise ValueError(f"there is no way to play called {way!r}; write @0ply to @{MOST_PLIES}ply")

@@ -55,7 +55,7 @@ from nardy_rl.evaluation.figures import save_svg
 from nardy_rl.files import new_folder, write_json, write_text
 from nardy_rl.rules.scoring import levels
 from nardy_rl.rules.spec import Rules, make_rules, rules_as_dict, rules_from_dict
-from nardy_rl.value.checkpoint import META, RUN_CHECKPOINTS, WEIGHTS, newest_checkpoint, read_meta
+from nardy_rl.value.checkpoint import META, RUN_CHECKPOINTS, WEIGHTS, newest_checkpoint, read_meta, weights_checksum
 
 FORMAT = 1
 LEAGUE, MATCHES, REPORT = "league.json", "matches", "report"
@@ -312,7 +312,7 @@ def player_of(spec: str) -> Player:
         return Player(spec)
     net = _net_of(spec)
     try:
-        weights = hashlib.sha256((net / WEIGHTS).read_bytes()).hexdigest()
+        weights = weights_checksum(net)
     except FileNotFoundError as error:
         raise ValueError(f"{net} has no {WEIGHTS}") from error
     return Player(spec, _games(net), weights)

@@ -41,7 +41,7 @@ from nardy_rl.rules.board import Boards, check_boards, check_dice, flip
 from nardy_rl.rules.plays import Afterstates, legal_afterstates
 from nardy_rl.rules.scoring import settle
 from nardy_rl.rules.spec import BAR, HEAD, HOME, POINTS, SLOTS, Rules, make_rules, rules_as_dict, rules_from_dict
-from nardy_rl.value.checkpoint import WEIGHTS, Checkpoint, load_checkpoint
+from nardy_rl.value.checkpoint import Checkpoint, load_checkpoint, weights_checksum
 from nardy_rl.value.evaluator import Evaluator, afterstate_equities
 from nardy_rl.value.yardsticks import GNUBG, GNUBG_PREFIX
 
@@ -341,7 +341,7 @@ def build_reference_set(config: ReferenceSetConfig, progress: Progress | None = 
     of_judge = {
         "run": checkpoint.meta.get("run"),
         "games": checkpoint.meta.get("games"),
-        "weights_sha256": hashlib.sha256((checkpoint.path / WEIGHTS).read_bytes()).hexdigest(),
+        "weights_sha256": weights_checksum(checkpoint.path),
         "bearoff_table": None if table is None else table.name,
     }
     identity = _identity(config, rules, of_judge, after)

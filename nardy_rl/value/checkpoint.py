@@ -78,7 +78,7 @@ def write_checkpoint(
         packing: How to write the weights; they must be numbers that it holds exactly (see `packing.rounded`).
     """
     save_tensors(folder / WEIGHTS, packed(net.state_dict(), packing))
-    checksum = _checksum(folder / WEIGHTS)
+    checksum = weights_checksum(folder)
     boards, moved_first = sentinel_positions(rules)
     outputs = TorchEvaluator(net, rules).values(boards, moved_first)
     meta = {
@@ -147,7 +147,7 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     if net.outcomes != value_width(rules):
         raise CheckpointError(f"{folder / META}: {net.outcomes} outcomes do not fit scoring {rules.scoring!r}")
     try:
-        if meta.get("weights_sha256", "") not in ("", _checksum(folder / WEIGHTS)):
+        if meta.get("weights_sha256", "") not in ("", weights_checksum(folder)):
             raise ValueError("its checksum is not that of meta.json")
         net.load_state_dict(unpacked(load_file(str(folder / WEIGHTS))))
     except FileNotFoundError as error:
@@ -186,6 +186,11 @@ def read_meta(folder: Path) -> dict[str, Any]:
     return meta
 
 
+def weights_checksum(folder: Path) -> str:
+    """SHA-256 of the weights' file of a checkpoint folder: who the net is, whatever its folder is called."""
+    return hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()
+
+
 def sentinel_positions(rules: Rules) -> tuple[Boards, NDArray[np.bool_]]:
     """Eight positions spread over one game of random play: boards int8 (8, 2, 26) and moved_first bool (8,)."""
     games = new_games([0], rules)
@@ -201,10 +206,6 @@ def sentinel_positions(rules: Rules) -> tuple[Boards, NDArray[np.bool_]]:
         if outcome[0] >= 0:
             games = new_games(games.stream + 1, rules)
     return np.stack(boards), np.array(moved_first)
-
-
-def _checksum(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _short(error: BaseException) -> str:
